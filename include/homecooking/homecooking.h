@@ -1,0 +1,306 @@
+/* homecooking.h - a thread pool that any language can link.           MIT licence
+ *
+ * THE MANUAL
+ *
+ * A *group* is a named set of worker threads and their queues. A *task* is one call fn(arg). A *submitter* is any thread
+ * that hands tasks to a group. The shortest useful program:
+ *
+ *     hc_group *g;
+ *     if (hc_group_create(&g, NULL) < 0) return 1;      // defaults: one worker for each usable CPU
+ *     hc_submit(g, work, arg);                          // from any thread, as often as you like
+ *     hc_group_drain(g, HC_NEVER);                      // until nothing is queued or running
+ *     hc_group_destroy(g);                              // runs what is queued, ends the workers, frees
+ *
+ * RESULTS. A negative result means that the call had no effect and that you still own `arg`; the constants are below,
+ * hc_strerror() gives the sentence. A result >= 0 is a documented answer. errno is neither read nor set.
+ *
+ * EXACTLY ONCE. An accepted task runs exactly once, or is handed back exactly once through its `drop` (or the group's
+ * `on_unrun`) with the reason. Nothing is ever lost in silence, and no lock of the library is held during a callback.
+ *
+ * WHAT HAPPENS BEFORE WHAT. Everything a thread did before a submit is visible to the task (or to its drop). The end of a
+ * task, and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
+ *
+ * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED).
+ *
+ * FAIRNESS. A submitter that floods a group, or a task that resubmits itself for ever, delays the task of another by at
+ * most one batch (256 tasks) for each submitter that has something queued. A task that blocks holds up nothing but its own
+ * worker: what that worker had already taken is run by the others (except for HC_KIND_PINNED, where you asked for that).
+ *
+ * THREADS. Unless a function says otherwise it may be called by any thread, inside and outside of tasks, and does not
+ * block. None may be called from a signal handler, but for the ones marked so, nor from the allocator hooks.
+ *
+ * TIME. uint64_t nanoseconds. A `timeout` is relative; 0 polls, HC_NEVER waits for ever.
+ *
+ * OPTIONS. Each options struct begins with its size: fill it with its HC_..._INIT macro or its _init function, then set
+ * what you need. In every field 0 means the default; where a real zero makes sense, it is written HC_NONE32 or HC_NONE64.
+ * A NULL pointer to options means all defaults. A larger struct from a newer header is accepted as long as the part that
+ * this library does not know is zero.
+ *
+ * FORK. In a forked child the groups of the parent answer HC_EFORKED, whatever they are asked; new groups work.
+ * EXIT. exit() with live groups is fine: workers are neither joined nor waited for. Destroy a group first if its tasks
+ * must be finished.
+ * SIGNALS. Workers are started with all asynchronous signals blocked; see hc_thread_sigmask_restore().
+ * CALLBACKS must return: no longjmp, exception or pthread_exit may leave one.
+ */
+#ifndef HOMECOOKING_H
+#define HOMECOOKING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HC_VERSION_HEX 0x000100u /* 0.1.0 */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HC_API __attribute__((visibility("default")))
+
+/* ---- 1 Results ------------------------------------------------------------------------------------------------------ */
+
+/* X(name, value, text). The values never change and lie outside the range of errno. */
+#define HC_ERROR_MAP(X)                                                                                                  \
+    X(HC_EINVAL, -1001, "invalid argument")                                                                              \
+    X(HC_ENOMEM, -1002, "out of memory")                                                                                 \
+    X(HC_ETHREAD, -1003, "could not start a thread")                                                                     \
+    X(HC_EFULL, -1004, "queue is full")                                                                                  \
+    X(HC_ETIMEDOUT, -1005, "the wait timed out")                                                                         \
+    X(HC_ECANCELED, -1006, "task was cancelled")                                                                         \
+    X(HC_EEXPIRED, -1007, "task expired in the queue")                                                                   \
+    X(HC_ELIMIT, -1008, "task ran past its limit")                                                                       \
+    X(HC_EDROPPED, -1009, "task was dropped by the overload policy")                                                     \
+    X(HC_ESHUTDOWN, -1010, "group is shut down")                                                                         \
+    X(HC_EFORKED, -1011, "group belongs to the parent process")                                                          \
+    X(HC_EDEADLK, -1012, "the caller would wait for itself")                                                             \
+    X(HC_EBUSY, -1013, "in use")                                                                                         \
+    X(HC_ENOTSUP, -1014, "not in this build, or not for this kind of group")                                             \
+    X(HC_EUNWOUND, -1015, "task was unwound (pthread_exit, cancellation)")                                               \
+    X(HC_EFAILED, -1016, "task failed")                                                                                  \
+    X(HC_EINTR, -1017, "interrupted by a signal")                                                                        \
+    X(HC_ECLOSED, -1018, "completion queue is closed")
+
+enum {
+    HC_OK = 0,
+#define HC_ERROR_CONSTANT(name, value, text) name = value,
+    HC_ERROR_MAP(HC_ERROR_CONSTANT)
+#undef HC_ERROR_CONSTANT
+    HC_ERROR_LAST_ = HC_ECLOSED /* so that the list may end without a comma; not for use */
+};
+
+/* "HC_EFULL" for HC_EFULL, "HC_OK" for 0 and above, "HC_E?" for an unknown code. Never NULL, static storage. May be called
+ * from a signal handler. */
+HC_API const char *hc_errname(int code);
+
+/* A sentence for people, as in the list above. Never NULL, static storage. May be called from a signal handler. */
+HC_API const char *hc_strerror(int code);
+
+#define HC_NEVER UINT64_MAX   /* as a timeout: wait for ever */
+#define HC_NONE32 UINT32_MAX  /* "really none" in a 32-bit option, where 0 means the default */
+#define HC_NONE64 UINT64_MAX  /* the same for a 64-bit option */
+
+/* ---- 2 Process-wide ------------------------------------------------------------------------------------------------- */
+
+/* The version of the library that is loaded: HC_VERSION_HEX and "0.1.0". May be called from a signal handler. */
+HC_API uint32_t hc_version(void);
+HC_API const char *hc_version_string(void);
+
+/* What this build and this machine can do, as a mask of HC_FEATURE_...; unknown bits are to be ignored. */
+enum {
+    HC_FEATURE_MEMBARRIER = 1 /* submits need no fence: the kernel orders them for us. Without it each pays one. */
+};
+HC_API uint64_t hc_features(void);
+
+/* The clock of the library: CLOCK_MONOTONIC in nanoseconds. May be called from a signal handler. */
+HC_API uint64_t hc_now(void);
+
+/* Where the library takes its memory from: alloc(size, align, user) returns NULL when there is none; free gets the size
+ * and the alignment back. Both must be safe to call from any thread and must not call this library. Before the first group
+ * is created, otherwise HC_EBUSY. Both NULL restores the default (posix_memalign, free).
+ * Returns 0, HC_EINVAL (only one of the two), HC_EBUSY. */
+typedef void *(*hc_alloc_fn)(size_t size, size_t align, void *user);
+typedef void (*hc_free_fn)(void *p, size_t size, size_t align, void *user);
+HC_API int hc_allocator_set(hc_alloc_fn alloc, hc_free_fn free, void *user);
+
+/* ---- 3 Groups ------------------------------------------------------------------------------------------------------- */
+
+typedef struct hc_group hc_group; /* reference counted; a handle stays valid, though shut down, until its last unref */
+typedef struct hc_task hc_task;   /* reserved for held tasks */
+
+typedef void (*hc_fn)(void *arg);
+
+/* `arg` comes back instead of a run; `why` is the code that says so, for instance HC_ESHUTDOWN. Called once, on the
+ * thread that took the task out of the queue. */
+typedef void (*hc_drop_fn)(void *arg, int32_t why);
+
+/* How a group queues. */
+enum {
+    HC_KIND_STEALING = 0, /* a lane for each submitter, read by whichever worker is free: the fast one */
+    HC_KIND_SHARED = 1,   /* one queue, strictly first in, first out, whoever submits */
+    HC_KIND_PINNED = 2    /* a queue for each worker, first in, first out, never stolen from: see hc_submit_to() */
+};
+
+/* What a submit does when `capacity` tasks are queued. */
+enum {
+    HC_FULL_FAIL = 0, /* it returns HC_EFULL */
+    HC_FULL_RUN = 2   /* it runs the task itself, before it returns. A slow task then slows its submitter; a lock that the
+                         submitter holds, and that the task wants, deadlocks. */
+};
+
+typedef struct hc_group_options {
+    uint32_t size;        /* sizeof(hc_group_options) */
+    uint32_t flags;       /* none yet: 0 */
+    const char *name;     /* copied; threads are called "<name>-<index>", shortened so that the index survives. NULL = "hc" */
+    uint32_t max_workers; /* 0 = usable CPUs: those of the affinity mask of the caller, at least 1. At most HC_MAX_WORKERS.
+                             This release starts them all at creation. */
+    uint32_t kind;        /* HC_KIND_... */
+    uint64_t capacity;    /* most tasks queued at once, in the whole group; 0 = unbounded. Running tasks do not count. It
+                             is never exceeded; "full" may come up to a sixth early, for submitters take their room in
+                             small portions ahead. */
+    uint32_t full_policy; /* HC_FULL_...; only together with a capacity */
+    uint32_t spin;        /* ns that a worker without work looks around before it sleeps. 0 = default (5 000),
+                             HC_NONE32 = not at all */
+    uint64_t stack_size;  /* bytes of a worker's stack; 0 = the system's default for threads, at least 65 536 */
+    void *user;           /* passed to the callbacks below */
+    void (*on_thread_start)(void *user, uint32_t index); /* on each worker, before its first task */
+    void (*on_thread_stop)(void *user, uint32_t index);  /* on each worker, after its last */
+    void (*on_unrun)(void *user, hc_fn fn, void *arg, int32_t why); /* an accepted task without a drop of its own that will
+                                                                       not run; NULL: such tasks are only counted */
+} hc_group_options;
+
+#define HC_MAX_WORKERS 4096u
+#define HC_GROUP_OPTIONS_INIT                                                                                            \
+    { (uint32_t)sizeof(hc_group_options), 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+
+/* Fills *options with the defaults for a struct of `size` bytes, as HC_GROUP_OPTIONS_INIT does. NULL: no effect. */
+HC_API void hc_group_options_init(void *options, uint32_t size);
+
+/* Starts a group. Returns when its threads have been started (not: when on_thread_start has returned). *out gets one
+ * reference, and is NULL after an error. May block for as long as the threads take to start.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETHREAD (none is left behind). */
+HC_API int hc_group_create(hc_group **out, const hc_group_options *options);
+
+/* References. NULL: no effect. When the last one goes, the group is shut down (HC_SHUTDOWN_DRAIN) if it was not yet; its
+ * workers run what is queued, and the last of them frees it. unref does not wait for that. */
+HC_API void hc_group_ref(hc_group *g);
+HC_API void hc_group_unref(hc_group *g);
+
+/* Ends the acceptance of tasks: from now on every submit answers HC_ESHUTDOWN, from inside tasks too. Returns at once. A
+ * submit that runs at the same moment is either accepted, and then kept or handed back as all others, or refused.
+ * A second call may turn DRAIN into NOW, not the other way round.
+ * Returns 0, HC_EINVAL, HC_EFORKED. */
+enum {
+    HC_SHUTDOWN_DRAIN = 0, /* what is queued still runs */
+    HC_SHUTDOWN_NOW = 1    /* what has not started comes back through drop or on_unrun, with HC_ESHUTDOWN */
+};
+HC_API int hc_group_shutdown(hc_group *g, uint32_t how);
+
+/* Waits for a moment at which nothing is queued and nothing runs. Others may go on submitting: it may then never come.
+ * Does not stop anything, and works after a shutdown too. Blocks.
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
+HC_API int hc_group_drain(hc_group *g, uint64_t timeout);
+
+/* Waits until the group has been shut down (by whomever), everything accepted has run or been handed back, and all its
+ * workers have ended. After HC_SHUTDOWN_NOW it hands tasks back itself, so that a stuck worker does not hold them.
+ * Blocks. Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
+HC_API int hc_group_await(hc_group *g, uint64_t timeout);
+
+/* hc_group_shutdown(g, HC_SHUTDOWN_DRAIN), hc_group_await(g, HC_NEVER), hc_group_unref(g). From a task of this group it
+ * does not wait: it is then a shutdown and an unref. Tasks may go on using the group until they end. Blocks.
+ * Returns 0, HC_EINVAL, HC_EFORKED. */
+HC_API int hc_group_destroy(hc_group *g);
+
+/* Gives the memory that a burst left in the caches of the group back to the allocator. Worth calling when the group is
+ * idle; safe at any time. Returns 0, HC_EINVAL, HC_EFORKED. */
+HC_API int hc_group_trim(hc_group *g);
+
+/* The group whose task (or thread hook) the caller is in; NULL outside. Borrowed: take a reference to keep it. */
+HC_API hc_group *hc_group_current(void);
+
+/* The caller's number in that group: 0 <= index < hc_group_slots(). -1 outside of tasks, and in a task that its submitter
+ * runs itself (HC_FULL_RUN). */
+HC_API int32_t hc_worker_index(void);
+
+/* The bound of hc_worker_index() for this group, constant for its life: the size of an array of per-worker scratch.
+ * 0 for NULL. */
+HC_API uint32_t hc_group_slots(const hc_group *g);
+
+/* Workers block asynchronous signals. A task that is about to exec a program calls this, to give it the signal mask that
+ * the creator of the group had. Returns 0, HC_EINVAL outside of a worker. */
+HC_API int hc_thread_sigmask_restore(void);
+
+/* ---- 4 Detached tasks ----------------------------------------------------------------------------------------------- */
+
+typedef struct hc_call { /* frozen: 16 bytes */
+    hc_fn fn;
+    void *arg;
+} hc_call;
+
+/* Queues fn(arg). Never blocks, and never runs fn itself, except under HC_FULL_RUN. HC_KIND_PINNED: the workers are dealt
+ * tasks in turn.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_submit(hc_group *g, hc_fn fn, void *arg);
+
+/* Queues calls[0] to calls[n-1], in this order, at less cost than n submits. *accepted (which must not be NULL) is how
+ * many were taken: always a prefix; the rest stays yours. The array may be reused at once. A NULL fn anywhere: HC_EINVAL,
+ * and none is taken.
+ * Returns 0 (all n), or why the rest was refused: HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_submit_batch(hc_group *g, const hc_call *calls, size_t n, size_t *accepted);
+
+/* HC_KIND_PINNED: queues fn(arg) for the worker with that index, and no other will run it.
+ * Returns as hc_submit; HC_EINVAL: no such worker; HC_ENOTSUP: another kind of group. */
+HC_API int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg);
+
+typedef struct hc_task_options {
+    uint32_t size;     /* sizeof(hc_task_options) */
+    uint32_t flags;    /* none yet: 0 */
+    hc_fn fn;
+    void *arg;
+    hc_drop_fn drop;   /* NULL: the group's on_unrun is told instead */
+    const char *label; /* not copied: a string that outlives the task, such as a literal. NULL = none */
+} hc_task_options;
+
+#define HC_TASK_OPTIONS_INIT                                                                                             \
+    { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL }
+
+/* Fills *options with the defaults for a struct of `size` bytes, as HC_TASK_OPTIONS_INIT does. NULL: no effect. */
+HC_API void hc_task_options_init(void *options, uint32_t size);
+
+/* Queues options->fn(options->arg) with what the options add. `out` is reserved for a handle: NULL, else HC_ENOTSUP.
+ * Returns as hc_submit. */
+HC_API int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out);
+
+/* The label of the task that the caller is in; NULL if it has none, and outside of tasks. */
+HC_API const char *hc_task_label(void);
+
+/* ---- 5 Seeing inside ------------------------------------------------------------------------------------------------ */
+
+typedef struct hc_group_stats_data { /* a snapshot: each number is right, but they are not of one instant */
+    uint32_t size;              /* bytes written */
+    uint32_t workers;           /* threads alive */
+    uint32_t workers_parked;    /* asleep */
+    uint32_t workers_searching; /* awake, looking for work */
+    uint64_t submitted;         /* tasks accepted into a queue since creation */
+    uint64_t started;           /* of those: begun */
+    uint64_t finished;          /* of those: ended */
+    uint64_t unrun;             /* accepted, but handed back */
+    uint64_t queued;            /* accepted, neither begun nor handed back */
+    uint64_t lanes;             /* queues of submitters, free ones included */
+    /* Contention, since creation: divide by `finished`. */
+    uint64_t claims;            /* batches taken from a queue */
+    uint64_t claims_lost;       /* attempts that met another worker */
+    uint64_t steals;            /* batches taken from another worker */
+    uint64_t steals_lost;       /* attempts that found it gone, or met another thief */
+    uint64_t parks;             /* times a worker went to sleep */
+    uint64_t wakes;             /* times one was woken */
+    uint64_t barriers;          /* process-wide memory barriers paid */
+} hc_group_stats_data;
+
+/* Writes at most `size` bytes of the snapshot to *out, and into out->size how many. Reads no clock, takes no lock that a
+ * submit takes. Returns 0, HC_EINVAL (also: size below that of the first release, 120), HC_EFORKED. */
+HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
