@@ -50,6 +50,7 @@
 #include <stdint.h>
 
 #define HC_VERSION_HEX 0x000100u /* 0.1.0 */
+#define HC_VERSION_STRING "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,48 @@
+// The border between the C ABI and the core: handles become classes, sized structs become values, results become codes.
+// No exception crosses it; what a function promises stands in homecooking.h and nowhere else.
+#pragma once
+#include <cstddef>
+#include <cstring>
+
+#include "group/group.h"
+#include "group/submit.h"
+#include "homecooking/homecooking.h"
+
+namespace hc::capi {
+
+inline Group *of(hc_group *g) { return reinterpret_cast<Group *>(g); }
+inline const Group *of(const hc_group *g) { return reinterpret_cast<const Group *>(g); }
+inline hc_group *handle(Group *g) { return reinterpret_cast<hc_group *>(g); }
+
+inline int code(Submit s) {
+    switch (s) {
+        case Submit::kOk: return HC_OK;
+        case Submit::kNoMemory: return HC_ENOMEM;
+        case Submit::kFull: return HC_EFULL;
+        case Submit::kClosed: return HC_ESHUTDOWN;
+        case Submit::kForeign: return HC_EFORKED;
+    }
+    return HC_EINVAL;
+}
+
+// Reads a sized struct of the caller's version into ours. `first` is the size in the first release. What the caller has and
+// we have not must be zero; what we have and the caller has not, is. False: refuse.
+template <class T> bool read_sized(const T *in, size_t first, T *out) {
+    uint32_t size;
+    memcpy(&size, in, sizeof size);
+    if (size < first) return false;
+    const auto *bytes = reinterpret_cast<const unsigned char *>(in);
+    for (size_t i = sizeof(T); i < size; i++)
+        if (bytes[i] != 0) return false;
+    memset(static_cast<void *>(out), 0, sizeof(T));
+    memcpy(static_cast<void *>(out), in, size < sizeof(T) ? size : sizeof(T));
+    return true;
+}
+
+inline void init_sized(void *options, uint32_t size) {
+    if (options == nullptr || size < sizeof size) return;
+    memset(options, 0, size);
+    memcpy(options, &size, sizeof size);
+}
+
+}  // namespace hc::capi

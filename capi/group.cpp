@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "capi/border.h"
+#include "sync/clock.h"
+
+using namespace hc;
+using namespace hc::capi;
+
+namespace {
+
+bool from_caller(const hc_group *g) {
+    const ThreadRecord *t = this_thread;
+    return t != nullptr && t->now.group != nullptr && t->now.group == of(g);
+}
+
+// What every waiting call refuses before it waits.
+int cannot_wait(const hc_group *g) {
+    if (g == nullptr) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    return from_caller(g) ? HC_EDEADLK : HC_OK;
+}
+
+uint64_t deadline(uint64_t timeout) { return timeout == HC_NEVER ? kNever : after(timeout); }
+
+int read_options(const hc_group_options *in, GroupOptions *out) {
+    hc_group_options o;
+    if (!read_sized(in, sizeof(hc_group_options), &o)) return HC_EINVAL;
+    if (o.flags != 0 || o.kind > HC_KIND_PINNED || o.max_workers > HC_MAX_WORKERS) return HC_EINVAL;
+    if (o.full_policy != HC_FULL_FAIL && o.full_policy != HC_FULL_RUN) return HC_EINVAL;
+    if (o.full_policy != HC_FULL_FAIL && o.capacity == 0) return HC_EINVAL;  // it would never be full
+    if (o.stack_size != 0 && (o.stack_size < 65'536 || o.stack_size > SIZE_MAX / 2)) return HC_EINVAL;
+    if (o.name != nullptr) out->name = o.name;
+    if (o.max_workers != 0) out->workers = o.max_workers;
+    out->kind = static_cast<Kind>(o.kind);
+    out->capacity = o.capacity;
+    out->full = static_cast<Full>(o.full_policy);
+    if (o.spin != 0) out->spin_ns = o.spin == HC_NONE32 ? 0 : o.spin;
+    out->stack_size = static_cast<size_t>(o.stack_size);
+    out->user = o.user;
+    out->on_thread_start = o.on_thread_start;
+    out->on_thread_stop = o.on_thread_stop;
+    out->on_unrun = o.on_unrun;
+    return HC_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+void hc_group_options_init(void *options, uint32_t size) { init_sized(options, size); }
+
+int hc_group_create(hc_group **out, const hc_group_options *options) {
+    if (out == nullptr) return HC_EINVAL;
+    *out = nullptr;
+    GroupOptions o;
+    o.workers = std::min(usable_cpus(), HC_MAX_WORKERS);
+    if (options != nullptr)
+        if (const int bad = read_options(options, &o)) return bad;
+    Group *g = nullptr;
+    switch (Group::create(&g, o)) {
+        case Group::Create::kOk: break;
+        case Group::Create::kNoMemory: return HC_ENOMEM;
+        case Group::Create::kNoThread: return HC_ETHREAD;
+    }
+    *out = handle(g);
+    return HC_OK;
+}
+
+void hc_group_ref(hc_group *g) {
+    if (g != nullptr && !of(g)->foreign()) of(g)->ref();
+}
+
+void hc_group_unref(hc_group *g) {
+    if (g != nullptr && !of(g)->foreign()) of(g)->unref();
+}
+
+int hc_group_shutdown(hc_group *g, uint32_t how) {
+    if (g == nullptr || how > HC_SHUTDOWN_NOW) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    of(g)->shutdown(how == HC_SHUTDOWN_NOW);
+    return HC_OK;
+}
+
+int hc_group_drain(hc_group *g, uint64_t timeout) {
+    if (const int no = cannot_wait(g)) return no;
+    return of(g)->drain(deadline(timeout)) ? HC_OK : HC_ETIMEDOUT;
+}
+
+int hc_group_await(hc_group *g, uint64_t timeout) {
+    if (const int no = cannot_wait(g)) return no;
+    return of(g)->await(deadline(timeout)) ? HC_OK : HC_ETIMEDOUT;
+}
+
+int hc_group_destroy(hc_group *g) {
+    if (g == nullptr) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    of(g)->shutdown(false);
+    if (!from_caller(g)) of(g)->await(kNever);
+    of(g)->unref();
+    return HC_OK;
+}
+
+int hc_group_trim(hc_group *g) {
+    if (g == nullptr) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    of(g)->rings.trim();
+    of(g)->each_box([](Outbox &o) { o.tickets.trim(); });
+    return HC_OK;
+}
+
+hc_group *hc_group_current(void) { return this_thread == nullptr ? nullptr : handle(this_thread->now.group); }
+
+int32_t hc_worker_index(void) {
+    const Worker *w = this_thread == nullptr ? nullptr : this_thread->now.worker;
+    return w == nullptr ? -1 : static_cast<int32_t>(w->index());
+}
+
+uint32_t hc_group_slots(const hc_group *g) { return g == nullptr ? 0 : of(g)->worker_count; }
+
+int hc_thread_sigmask_restore(void) {
+    if (this_thread == nullptr || this_thread->now.worker == nullptr) return HC_EINVAL;
+    thread_set_signals(this_thread->now.group->creator_signals());
+    return HC_OK;
+}
+
+}  // extern "C"

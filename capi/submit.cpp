@@ -1,0 +1,46 @@
+#include "capi/border.h"
+
+using namespace hc;
+using namespace hc::capi;
+
+// A batch is the caller's array, read as it stands.
+static_assert(sizeof(hc_call) == 16 && sizeof(Entry) == 16);
+static_assert(offsetof(hc_call, arg) == offsetof(Entry, arg));
+
+extern "C" {
+
+int hc_submit(hc_group *g, hc_fn fn, void *arg) {
+    if (__builtin_expect(g == nullptr || fn == nullptr, 0)) return HC_EINVAL;
+    return code(submit(of(g), {fn, arg}));
+}
+
+int hc_submit_batch(hc_group *g, const hc_call *calls, size_t n, size_t *accepted) {
+    if (accepted == nullptr) return HC_EINVAL;
+    *accepted = 0;
+    if (g == nullptr || (calls == nullptr && n != 0)) return HC_EINVAL;
+    for (size_t i = 0; i < n; i++)
+        if (calls[i].fn == nullptr) return HC_EINVAL;
+    return code(submit_batch(of(g), reinterpret_cast<const Entry *>(calls), n, accepted));
+}
+
+int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg) {
+    if (g == nullptr || fn == nullptr) return HC_EINVAL;
+    if (of(g)->options().kind != Kind::kPinned) return HC_ENOTSUP;
+    if (worker >= of(g)->worker_count) return HC_EINVAL;
+    return code(submit_pinned(of(g), worker, {fn, arg}));
+}
+
+void hc_task_options_init(void *options, uint32_t size) { init_sized(options, size); }
+
+int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
+    if (g == nullptr || options == nullptr) return HC_EINVAL;
+    hc_task_options o;
+    if (!read_sized(options, sizeof(hc_task_options), &o) || o.flags != 0 || o.fn == nullptr) return HC_EINVAL;
+    if (out != nullptr) return HC_ENOTSUP;
+    if (o.drop == nullptr && o.label == nullptr) return code(submit(of(g), {o.fn, o.arg}));
+    return code(submit_ticket(of(g), {o.fn, o.arg}, o.drop, o.label));
+}
+
+const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now.label; }
+
+}  // extern "C"

@@ -1,0 +1,107 @@
+// The end of a group, in the named steps of group.h.
+#include "group/group.h"
+#include "group/registry.h"
+#include "task/ticket.h"
+
+namespace hc {
+
+constexpr int32_t kWhyShutdown = -1010;  // HC_ESHUTDOWN; capi/status.cpp checks that it is
+
+void Group::shutdown(bool now) {
+    // close
+    gate.raise(Gate::kClosed | (now ? Gate::kNow : 0));
+    // settle
+    heavy_fence();  // pairs with light_fence in a submit: kClosed | the lane
+    for (uint32_t i = 0; i < inbox_count; i++) Locked l(inboxes[i].producers);
+    { Locked l(registry::lock); }
+    // seal
+    gate.raise(Gate::kSealing);
+    gate.wake_all();
+    if (now) reap_batches();
+    changed.signal();
+}
+
+void Group::hand_back(Entry e) {
+    if (e.fn == Ticket::run) {
+        auto *t = static_cast<Ticket *>(e.arg);
+        const auto drop = t->drop;
+        const Entry call{t->fn, t->arg};
+        const bool ours = t->claim();
+        t->home->give(t);
+        if (!ours) return;
+        if (drop != nullptr) return drop(call.arg, kWhyShutdown);
+        e = call;
+    }
+    if (options_.on_unrun != nullptr) options_.on_unrun(options_.user, e.fn, e.arg, kWhyShutdown);
+}
+
+void Group::reap(const Entry *e, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) hand_back(e[i]);
+    reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
+}
+
+// What a stuck worker has in its batch, behind the task that it is in.
+void Group::reap_batches() {
+    Entry some[Batch::kSize];
+    for (uint32_t i = 0; i < worker_count; i++) reap(some, workers[i].batch().steal_all(some));
+}
+
+void Group::reap_lanes() {
+    Entry some[64];
+    each_box([&](Outbox &o) {
+        while (!o.empty()) {
+            if (!o.try_claim()) {
+                if (o.sealed()) return;
+                thread_yield();
+                continue;
+            }
+            const auto n = static_cast<uint32_t>(o.pop(some, 64));
+            o.release();
+            if (budget.bounded()) budget.give(n);
+            reap(some, n);
+        }
+    });
+}
+
+bool Group::await(uint64_t deadline) {
+    for (;;) {
+        const uint32_t ticket = changed.prepare();
+        if (gate.has(Gate::kSealing) && gate.has(Gate::kNow)) {
+            reap_batches();
+            reap_lanes();
+        }
+        const bool ended = alive_.load(memory_order_acquire) == 0;  // pairs with the release in worker_gone()
+        const bool in_time = ended || changed.wait(ticket, deadline);
+        changed.done();
+        if (ended) break;
+        if (!in_time) return false;
+    }
+    join();
+    return true;
+}
+
+void Group::join() {
+    Locked l(join_lock_);
+    if (joined_) return;
+    for (uint32_t i = 0; i < started_; i++) thread_join(workers[i].thread());
+    joined_ = true;
+}
+
+// By the last worker to leave its loop: nobody else takes from the lanes now, but for those who hand back.
+void Worker::seal() {
+    group_.directory.each_lane([this](Lane *lane) {
+        for (bool sealed = false; !sealed;) {
+            while (!lane->try_claim()) thread_yield();
+            uint32_t n = batch_.refill([&](Entry *out) { return lane->pop(out, Batch::kSize); });
+            if (n == 0) sealed = lane->seal();
+            if (!sealed) lane->release();
+            if (n != 0) {
+                if (group_.budget.bounded()) group_.budget.give(n);
+                run_batch();
+            }
+        }
+    });
+    group_.went_idle();
+}
+
+}  // namespace hc

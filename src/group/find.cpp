@@ -1,0 +1,97 @@
+// Where a worker's next batch comes from.
+#include <algorithm>
+
+#include "group/group.h"
+#include "group/worker.h"
+
+namespace hc {
+
+Worker::Found Worker::find() {
+    met_busy_ = false;
+    bool found = false;
+    switch (group_.options().kind) {
+        case Kind::kStealing: found = find_behind_stuck() || find_in_lanes() || find_in_workers(); break;
+        case Kind::kShared: found = find_in(group_.inboxes[0].box, 1); break;  // one at a time: the order is strict
+        case Kind::kPinned: found = find_in(group_.inboxes[index_].box, Batch::kSize); break;
+    }
+    return found ? Found::kBatch : met_busy_ ? Found::kBusy : Found::kNothing;
+}
+
+// The lanes in turn, one batch each: a flooded lane delays the next by one batch.
+bool Worker::find_in_lanes() {
+    const bool found = group_.directory.each_listed(&last_lane_, [&](Lane *lane) {
+        const uint64_t queued = lane->queued();
+        if (queued == 0) {
+            empties_++;
+            return false;
+        }
+        // A worker takes no more than leaves something for all others, twice.
+        const uint64_t share = group_.worker_count == 1 ? queued : queued / (2 * group_.worker_count);
+        return find_in(*lane, static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, Batch::kSize)));
+    });
+    if (empties_ > 1024) tidy();
+    return found;
+}
+
+bool Worker::find_in(Lane &lane, uint32_t most) {
+    if (lane.empty()) return false;
+    if (!lane.try_claim()) {
+        counters.claims_lost.add();
+        met_busy_ = true;
+        return false;
+    }
+    const uint32_t n = batch_.refill([&](Entry *out) { return lane.pop(out, most); });
+    lane.release();
+    if (n == 0) return false;
+    counters.claims.add();
+    if (group_.budget.bounded()) group_.budget.give(n);
+    return true;
+}
+
+bool Worker::find_in_workers() {
+    for (uint32_t i = 1, at = index_; i < group_.worker_count; i++) {
+        if (++at == group_.worker_count) at = 0;
+        if (steal_from(group_.workers[at])) return true;
+    }
+    return false;
+}
+
+// A worker that never runs out of lanes would never look at the others' batches. So one find in 16 looks at one other
+// worker: if it stands where it stood 16 finds ago, with tasks behind it, half of those move here.
+bool Worker::find_behind_stuck() {
+    if (++finds_ % 16 != 0) return false;
+    Worker &w = group_.workers[watched_];
+    if (&w != this && w.batch_.cursor() == watched_cursor_ && steal_from(w)) return true;  // and go on watching
+    if (++watched_ == group_.worker_count) watched_ = 0;
+    watched_cursor_ = group_.workers[watched_].batch_.cursor();
+    return false;
+}
+
+bool Worker::steal_from(Worker &victim) {
+    if (!victim.batch_.has_rest()) return false;
+    const uint32_t n = batch_.refill([&](Entry *out) { return victim.batch_.steal(out); });
+    counters.barriers.add();
+    (n != 0 ? counters.steals : counters.steals_lost).add();
+    met_busy_ = met_busy_ || n == 0;
+    return n != 0;
+}
+
+bool Worker::work_left() const {
+    switch (group_.options().kind) {
+        case Kind::kShared: return !group_.inboxes[0].box.empty();
+        case Kind::kPinned: return !group_.inboxes[index_].box.empty();
+        case Kind::kStealing: break;
+    }
+    uint32_t at = 0;
+    if (group_.directory.each_listed(&at, [](Lane *lane) { return !lane->empty(); })) return true;
+    for (uint32_t i = 0; i < group_.worker_count; i++)
+        if (i != index_ && group_.workers[i].batch_.has_rest()) return true;
+    return false;
+}
+
+bool Worker::nothing_left() {
+    if (group_.options().kind == Kind::kPinned) return group_.inboxes[index_].box.empty();
+    return group_.queues_empty();
+}
+
+}  // namespace hc

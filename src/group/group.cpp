@@ -1,0 +1,170 @@
+#include "group/group.h"
+
+#include <cstring>
+
+#include "group/registry.h"
+
+namespace hc {
+namespace {
+
+template <class T> T *make_array(uint32_t n) {
+    void *p = memory::allocate(sizeof(T) * n, alignof(T));
+    return static_cast<T *>(p);
+}
+template <class T> void destroy_array(T *p, uint32_t constructed, uint32_t n) {
+    if (p == nullptr) return;
+    while (constructed > 0) p[--constructed].~T();
+    memory::release(p, sizeof(T) * n, alignof(T));
+}
+template <class T, class... Args> T *build_array(uint32_t n, Args &&...args) {
+    T *p = make_array<T>(n);
+    for (uint32_t i = 0; p != nullptr && i < n; i++) new (p + i) T(args...);
+    return p;
+}
+
+}  // namespace
+
+Group::Group(const GroupOptions &options)
+    : budget(options.capacity), options_(options), creator_signals_(thread_signals()), generation_(registry::generation) {
+    strncpy(name_, options.name, sizeof name_ - 1);
+    name_[sizeof name_ - 1] = 0;
+    options_.name = name_;
+}
+
+bool Group::build() {
+    const uint32_t n = worker_count = options_.workers;
+    if ((parkers_ = build_array<Parker>(n)) == nullptr) return false;
+    if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
+    gate.start(beds_, parkers_, n);
+    if (options_.kind != Kind::kStealing) {
+        const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;
+        if ((inboxes = build_array<Inbox>(boxes, rings)) == nullptr) return false;
+        inbox_count = boxes;
+        for (uint32_t i = 0; i < boxes; i++)
+            if (!inboxes[i].box.start()) return false;
+    }
+    if ((workers = make_array<Worker>(n)) == nullptr) return false;
+    for (uint32_t i = 0; i < n; i++) new (workers + i) Worker(*this, i);
+    return true;
+}
+
+Group::Create Group::create(Group **out, const GroupOptions &options) {
+    if (!registry::setup()) return Create::kNoMemory;
+    fence_setup();
+    memory::freeze_hooks();
+    Group *g = nullptr;
+    if (void *p = memory::allocate(sizeof(Group), alignof(Group))) g = new (p) Group(options);
+    if (g == nullptr) return Create::kNoMemory;
+    if (!g->build()) {
+        free(g);
+        return Create::kNoMemory;
+    }
+    for (uint32_t i = 0; i < g->worker_count; i++) {
+        // Counted before it starts, for it may end before we do.
+        g->alive_.fetch_add(1, memory_order_relaxed);
+        if (g->workers[i].start()) continue;
+        // Those that were not started have left already, and so need not seal: no submit can have come.
+        g->alive_.fetch_sub(1, memory_order_relaxed);
+        g->leaving_.fetch_add(g->worker_count - i, memory_order_relaxed);
+        g->started_ = i;
+        g->ref();  // an awaiter's, so that the last worker does not free it under us
+        if (i == 0) g->unref();
+        g->shutdown(true);
+        g->await(kNever);
+        g->unref();
+        g->unref();
+        return Create::kNoThread;
+    }
+    g->started_ = g->worker_count;
+    *out = g;
+    return Create::kOk;
+}
+
+// Nobody uses it any more, and its workers, if they ever ran, have ended.
+void Group::free(Group *g) {
+    {
+        Locked l(registry::lock);
+        g->each_box([](Outbox &o) { registry::cut(&o); });
+    }
+    g->directory.each_lane([](Lane *lane) { memory::destroy(static_cast<Outbox *>(lane)); });
+    const uint32_t n = g->worker_count;
+    destroy_array(g->workers, n, n);
+    destroy_array(g->inboxes, g->inbox_count, g->inbox_count);
+    destroy_array(g->beds_, (n + 63) / 64, (n + 63) / 64);
+    destroy_array(g->parkers_, n, n);
+    memory::destroy(g);
+}
+
+bool Group::foreign() const { return generation_ != registry::generation; }
+
+void Group::unref() {
+    const uint32_t before = refs_.fetch_sub(1, memory_order_acq_rel);  // pairs with itself: all uses come before the end
+    if (before == 2 && !closed()) shutdown(false);  // the rest are the workers, who can be told only by this
+    if (before == 1) {
+        if (!joined_)
+            for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
+        free(this);
+    }
+}
+
+void Group::worker_gone() {
+    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself, and
+    // with the acquire in await()
+    if (alive_.fetch_sub(1, memory_order_acq_rel) != 1) return;
+    changed.signal();
+    unref();
+}
+
+bool Group::queues_empty() {
+    bool empty = true;
+    each_box([&](Outbox &o) { empty = empty && o.empty(); });
+    for (uint32_t i = 0; i < worker_count; i++) empty = empty && !workers[i].batch().has_rest();
+    return empty;
+}
+
+bool Group::quiescent() {
+    // What has ended is summed up first, and what was pushed afterwards. The first sum cannot exceed what had ended by the
+    // time between the two, nor the second fall short of what had been pushed by then: if they are equal, all four are.
+    uint64_t ended = reaped.load(memory_order_acquire) + retracted.load(memory_order_acquire);  // pair with their adds
+    for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
+    uint64_t pushed = 0;
+    each_box([&](Outbox &o) { pushed += o.pushed_total(); });
+    return ended == pushed;
+}
+
+void Group::went_idle() {
+    if (changed.awaited() && quiescent()) changed.signal();
+}
+
+bool Group::drain(uint64_t deadline) {
+    for (;;) {
+        const uint32_t ticket = changed.prepare();
+        const bool done = quiescent();
+        const bool in_time = done || changed.wait(ticket, deadline);
+        changed.done();
+        if (done) return true;
+        if (!in_time) return quiescent();
+    }
+}
+
+Outbox *Group::hand_out() {
+    holders_.store(holders_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+    if (Outbox *o = free_outboxes_) {
+        free_outboxes_ = o->next_free;
+        return o;
+    }
+    Outbox *o = memory::make<Outbox>(rings);
+    if (o != nullptr && o->start() && directory.add(o, &o->listing)) return o;
+    holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);
+    memory::destroy(o);
+    return nullptr;
+}
+
+void Group::take_back(Outbox *o) {
+    if (o->credit != 0) budget.give(std::exchange(o->credit, 0));
+    o->holder = nullptr;
+    o->next_free = std::exchange(free_outboxes_, o);
+    holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);
+}
+
+}  // namespace hc

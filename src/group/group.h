@@ -1,0 +1,115 @@
+// A group: its workers, its queues, and its life.
+//
+//   OPEN ──shutdown──> CLOSED ──everything accepted is visible──> SEALING ──queues empty, workers gone──> ENDED
+//
+// The steps of a shutdown, by name (closing.cpp):
+//   close   Gate::kClosed: submits that begin now are refused
+//   settle  heavy_fence, the inboxes' locks, the registry's lock: a submit that had not seen kClosed is now visible
+//   seal    Gate::kSealing: a worker that finds nothing queued leaves; the last one seals every lane
+//   end     alive_ == 0; await returns after the threads are joined
+// References: one for each hc_group_ref and the creator, one for all workers together.
+#pragma once
+#include <cstdint>
+
+#include "group/budget.h"
+#include "group/gate.h"
+#include "group/inbox.h"
+#include "group/worker.h"
+#include "queue/directory.h"
+#include "sync/event.h"
+namespace hc {
+
+enum class Kind : uint32_t { kStealing = 0, kShared = 1, kPinned = 2 };
+enum class Full : uint32_t { kFail = 0, kRun = 2 };
+
+struct GroupOptions {
+    const char *name = "hc";
+    uint32_t workers = 1;
+    Kind kind = Kind::kStealing;
+    uint64_t capacity = 0;
+    Full full = Full::kFail;
+    uint32_t spin_ns = 5'000;
+    size_t stack_size = 0;
+    void *user = nullptr;
+    void (*on_thread_start)(void *, uint32_t) = nullptr;
+    void (*on_thread_stop)(void *, uint32_t) = nullptr;
+    void (*on_unrun)(void *, void (*)(void *), void *, int32_t) = nullptr;
+};
+
+class Group {
+  public:
+    enum class Create { kOk, kNoMemory, kNoThread };
+    static Create create(Group **out, const GroupOptions &options);
+    static void free(Group *g);  // without workers
+
+    void ref() { refs_.fetch_add(1, memory_order_relaxed); }
+    void unref();
+    bool foreign() const;  // of the parent process
+    bool closed() const { return gate.closed(); }
+
+    // closing.cpp
+    void shutdown(bool now);
+    void hand_back(Entry e);  // an accepted task will not run, for the group is shut down
+    bool await(uint64_t deadline);  // false: timed out
+
+    bool drain(uint64_t deadline);
+    bool quiescent();  // there was a moment, during this call, with nothing queued and nothing running
+    void went_idle();  // a worker has nothing to do: tell those who wait for that
+
+    // Lanes of submitters, under the registry's lock.
+    Outbox *hand_out();
+    void take_back(Outbox *o);
+    uint64_t holders() const { return holders_.load(memory_order_relaxed); }
+
+    // True when nothing is queued: neither in a lane nor in a batch behind the task that its worker is running.
+    bool queues_empty();
+    template <class F> void each_box(F &&f) {
+        directory.each_lane([&](Lane *lane) { f(*static_cast<Outbox *>(lane)); });
+        for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i].box);
+    }
+
+    void worker_gone();  // the last act of a worker, which owns no part of the group afterwards
+    bool leave() { return leaving_.fetch_add(1, memory_order_acq_rel) + 1 == worker_count; }  // pairs with itself
+
+    const GroupOptions &options() const { return options_; }
+    const sigset_t &creator_signals() const { return creator_signals_; }
+    uint32_t alive() const { return alive_.load(memory_order_relaxed); }
+
+    Gate gate;
+    Directory directory;
+    RingPool rings;
+    Budget budget;
+    Event changed;
+    uint32_t worker_count = 0;
+    Worker *workers = nullptr;
+    uint32_t inbox_count = 0;
+    Inbox *inboxes = nullptr;
+    Atomic<uint64_t> reaped{0};     // handed back by others than workers
+    Atomic<uint64_t> retracted{0};  // pushed, and taken back by the submitter
+    Atomic<uint64_t> submit_wakes{0};
+
+  private:
+    explicit Group(const GroupOptions &options);
+    bool build();
+    void join();
+    void reap(const Entry *e, uint32_t n);  // kNow: what has not started is handed back, by the caller
+    void reap_batches();
+    void reap_lanes();
+
+    GroupOptions options_;
+    char name_[16];
+    sigset_t creator_signals_;
+    const uint32_t generation_;
+    Parker *parkers_ = nullptr;
+    Atomic<uint64_t> *beds_ = nullptr;
+    Outbox *free_outboxes_ = nullptr;  // under the registry's lock
+    Atomic<uint64_t> holders_{0};
+    Atomic<uint32_t> refs_{2};  // the creator's, the workers'
+    Atomic<uint32_t> alive_{0};
+    Atomic<uint32_t> leaving_{0};
+    uint32_t started_ = 0;  // threads to join
+    Mutex join_lock_;
+    bool joined_ = false;
+};
+
+}  // namespace hc

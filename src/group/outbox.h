@@ -1,0 +1,57 @@
+// What one submitting thread has in one group, and how a thread finds it again.
+//
+//   Outbox        the lane and the tickets; the group's, as long as the group lives
+//   Binding       (thread, group) -> outbox; the thread's, as long as the thread lives
+//   ThreadRecord  a thread's bindings, and what it is doing now
+//
+// A thread that ends hands its outboxes back: the next new submitter goes on with them, whatever they still hold. A group
+// that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here but those to
+// `hot_*` and `now`. A thread reads its own bindings without it: one that names a group that the thread may still use is not
+// being cut.
+#pragma once
+#include "queue/lane.h"
+#include "task/ticket.h"
+namespace hc {
+
+class Group;
+class Worker;
+struct ThreadRecord;
+struct Binding;
+
+struct Outbox : Lane {
+    explicit Outbox(RingPool &pool) : Lane(pool) {}
+    Recycler<Ticket> tickets;
+    uint64_t credit = 0;         // the producer's: room taken ahead (budget.h)
+    Binding *holder = nullptr;   // nullptr: free, in the group's list
+    Outbox *next_free = nullptr;
+};
+
+struct Binding {
+    ThreadRecord *thread = nullptr;
+    Atomic<Group *> group{nullptr};  // nullptr: cut; the binding may be used again
+    Outbox *outbox = nullptr;
+    Binding *next = nullptr;
+};
+
+struct ThreadRecord {
+    // The last group that this thread submitted to, if its submits may take the short way (submit.h).
+    Atomic<Group *> hot_group{nullptr};
+    Outbox *hot_outbox = nullptr;
+    Binding *bindings = nullptr;
+    uint32_t turn = 0;  // which worker of a pinned group gets the next task
+    struct Now {  // whose task this thread is in
+        Group *group = nullptr;
+        Worker *worker = nullptr;
+        const char *label = nullptr;
+    } now;
+};
+
+// One pointer, so that even a dlopen'ed library finds room for it in the static TLS block.
+#ifdef __GLIBC__
+#define HC_TLS_MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define HC_TLS_MODEL
+#endif
+extern __thread ThreadRecord *this_thread HC_TLS_MODEL;
+
+}  // namespace hc

@@ -1,0 +1,102 @@
+#include "group/registry.h"
+
+#include <pthread.h>
+
+#include "group/group.h"
+#include "group/worker.h"
+
+namespace hc {
+
+__thread ThreadRecord *this_thread = nullptr;
+
+namespace registry {
+
+uint32_t generation = 0;
+Mutex lock;
+
+namespace {
+
+pthread_key_t key;
+bool ready = false;
+
+// A thread ends.
+void hand_back(void *p) {
+    auto *t = static_cast<ThreadRecord *>(p);
+    this_thread = nullptr;
+    for (Binding *b = t->bindings; b != nullptr;) {
+        {
+            Locked l(lock);
+            if (Group *g = b->group.load(memory_order_relaxed)) g->take_back(b->outbox);
+        }
+        memory::destroy(std::exchange(b, b->next));
+    }
+    memory::destroy(t);
+}
+
+// The child of a fork has one thread, and no worker. What the record knew belongs to the parent: forgotten, not freed, since
+// the parent's other threads may have been in the middle of changing it, or held the lock.
+void child() {
+    generation++;
+    if (this_thread != nullptr && this_thread->now.worker != nullptr) this_thread->now.worker->abandon();
+    this_thread = nullptr;
+    pthread_setspecific(key, nullptr);
+    new (&lock) Mutex;
+    memory::fork_child();
+}
+
+}  // namespace
+
+bool setup() {
+    Locked l(lock);
+    if (ready) return true;
+    if (pthread_key_create(&key, hand_back) != 0) return false;
+    pthread_atfork(nullptr, nullptr, child);
+    return ready = true;
+}
+
+ThreadRecord *record() {
+    if (this_thread != nullptr) return this_thread;
+    auto *t = memory::make<ThreadRecord>();
+    if (t != nullptr && pthread_setspecific(key, t) != 0) {
+        memory::destroy(t);
+        return nullptr;
+    }
+    return this_thread = t;
+}
+
+Outbox *bind(Group *g, bool *closed) {
+    ThreadRecord *t = record();
+    if (t == nullptr) return nullptr;
+    Binding *free = nullptr;
+    for (Binding *b = t->bindings; b != nullptr; b = b->next) {
+        Group *of = b->group.load(memory_order_relaxed);
+        if (of == g) return b->outbox;
+        if (of == nullptr) free = b;
+    }
+    if (free == nullptr) {
+        if ((free = memory::make<Binding>()) == nullptr) return nullptr;
+        free->thread = t;
+        free->next = std::exchange(t->bindings, free);
+    }
+    Locked l(lock);
+    *closed = g->closed();
+    Outbox *o = *closed ? nullptr : g->hand_out();
+    if (o == nullptr) return nullptr;
+    o->holder = free;
+    free->outbox = o;
+    free->group.store(g, memory_order_relaxed);
+    return o;
+}
+
+void cut(Outbox *o) {
+    Binding *b = o->holder;
+    if (b == nullptr) return;
+    Group *g = b->group.load(memory_order_relaxed);
+    if (b->thread->hot_group.load(memory_order_relaxed) == g)
+        b->thread->hot_group.store(nullptr, memory_order_relaxed);
+    b->outbox = nullptr;
+    b->group.store(nullptr, memory_order_relaxed);
+}
+
+}  // namespace registry
+}  // namespace hc

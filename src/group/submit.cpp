@@ -1,0 +1,179 @@
+#include "group/submit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "group/registry.h"
+
+namespace hc {
+namespace {
+
+void wake_for(Group *g) {
+    if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
+}
+
+// HC_FULL_RUN: the submitter is the worker, for one task.
+void run_here(Group *g, Entry e) {
+    ThreadRecord *t = registry::record();
+    if (t == nullptr) return e.fn(e.arg);
+    const auto outer = std::exchange(t->now, {g, nullptr, nullptr});
+    e.fn(e.arg);
+    if (this_thread == t) t->now = outer;
+}
+
+// Room for up to n tasks of this submitter: how many.
+size_t room(Group *g, Outbox *o, size_t n) {
+    if (!g->budget.bounded()) return n;
+    if (o->credit < n) o->credit += g->budget.take(n - o->credit, g->holders());
+    return std::min<size_t>(o->credit, n);
+}
+void spend(Group *g, Outbox *o, size_t n) {
+    if (g->budget.bounded()) o->credit -= n;
+}
+
+// Pushes a prefix of e[0..n), as far as there is room and memory. `publish` makes the pushed visible to workers.
+template <class Publish> Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted, Publish &&publish) {
+    while (*accepted < n) {
+        const size_t fit = room(g, o, n - *accepted);
+        if (fit == 0) {
+            if (g->options().full != Full::kRun) return Submit::kFull;
+            run_here(g, e[(*accepted)++]);
+            if (g->closed() && *accepted < n) return Submit::kClosed;
+            continue;
+        }
+        const size_t done = o->push(e + *accepted, fit);
+        spend(g, o, done);
+        *accepted += done;
+        if (done != 0 && !publish()) {
+            spend(g, o, size_t(-1));
+            --*accepted;
+            return Submit::kClosed;
+        }
+        if (done < fit) return Submit::kNoMemory;
+    }
+    return Submit::kOk;
+}
+
+Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
+    bool closed = false;
+    Outbox *o = registry::bind(g, &closed);
+    if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
+    if (!g->budget.bounded()) {
+        this_thread->hot_outbox = o;
+        this_thread->hot_group.store(g, memory_order_relaxed);
+    }
+    return push_all(g, o, e, n, accepted, [&] { return after_push(g, o) == Submit::kOk; });
+}
+
+// A callback must not run under the lock, so that one task at a time is run here when the queue is full.
+Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepted) {
+    while (*accepted < n) {
+        size_t done = 0, fit;
+        {
+            Locked l(in->producers);
+            if (g->closed()) return Submit::kClosed;
+            fit = room(g, &in->box, n - *accepted);
+            if (fit != 0) {
+                done = in->box.push(e + *accepted, fit);
+                spend(g, &in->box, done);
+                if (in->box.credit != 0 && g->budget.bounded()) g->budget.give(std::exchange(in->box.credit, 0));
+            }
+        }
+        if (fit == 0) {
+            if (g->options().full != Full::kRun) return Submit::kFull;
+            run_here(g, e[(*accepted)++]);
+            continue;
+        }
+        *accepted += done;
+        if (done != 0) {
+            light_fence();  // pairs with heavy_fence in park(): the push | the word
+            if (g->options().kind == Kind::kShared)
+                wake_for(g);
+            else if (g->gate.wake(static_cast<uint32_t>(in - g->inboxes)))
+                g->submit_wakes.fetch_add(1, memory_order_relaxed);
+        }
+        if (done < fit) return Submit::kNoMemory;
+    }
+    return Submit::kOk;
+}
+
+uint32_t next_in_turn(Group *g) {
+    ThreadRecord *t = registry::record();
+    return t == nullptr ? 0 : t->turn++ % g->inbox_count;
+}
+
+}  // namespace
+
+Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
+    *accepted = 0;
+    if (g->foreign()) return Submit::kForeign;
+    if (g->closed()) return Submit::kClosed;
+    switch (g->options().kind) {
+        case Kind::kStealing: return into_lane(g, e, n, accepted);
+        case Kind::kShared: return into_inbox(g, &g->inboxes[0], e, n, accepted);
+        case Kind::kPinned: break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t one = 0;
+        const Submit s = into_inbox(g, &g->inboxes[next_in_turn(g)], e + i, 1, &one);
+        *accepted += one;
+        if (s != Submit::kOk) return s;
+    }
+    return Submit::kOk;
+}
+
+Submit submit_long(Group *g, Entry e) {
+    size_t accepted;
+    return submit_batch_long(g, &e, 1, &accepted);
+}
+
+Submit submit_pinned(Group *g, uint32_t worker, Entry e) {
+    if (g->foreign()) return Submit::kForeign;
+    size_t accepted = 0;
+    return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
+}
+
+Submit finish(Group *g, Outbox *o) {
+    if (!o->listing.listed()) {
+        o->listing.list();
+        light_fence();  // pairs with heavy_fence in park(): the listing | the word
+    }
+    if (g->closed() && o->retract()) {
+        g->retracted.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+        return Submit::kClosed;
+    }
+    wake_for(g);
+    return Submit::kOk;
+}
+
+// The tickets of a stealing group are its submitter's; those of an inbox are taken under its lock.
+Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label) {
+    if (g->foreign()) return Submit::kForeign;
+    Ticket *t;
+    const auto fill = [&](Recycler<Ticket> &home) {
+        t = home.take();
+        if (t == nullptr) return false;
+        t->fn = call.fn;
+        t->arg = call.arg;
+        t->drop = drop;
+        t->label = label;
+        t->home = &home;
+        t->state.store(Ticket::kQueued, memory_order_relaxed);
+        return true;
+    };
+    if (g->inbox_count != 0) {
+        Inbox &in = g->inboxes[0];
+        Locked l(in.producers);
+        if (!fill(in.box.tickets)) return Submit::kNoMemory;
+    } else {
+        bool closed = false;
+        Outbox *o = registry::bind(g, &closed);
+        if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
+        if (!fill(o->tickets)) return Submit::kNoMemory;
+    }
+    const Submit s = submit(g, {Ticket::run, t});
+    if (s != Submit::kOk) t->home->give(t);
+    return s;
+}
+
+}  // namespace hc

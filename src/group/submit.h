@@ -1,0 +1,53 @@
+// The way of a submit. The short way is inline here: one thread-local pointer, one push, one fence that costs nothing, one
+// word. It is open to a thread whose last submit went to the same group, if that group is stealing and unbounded; anything
+// rare sends it to the long way (submit.cpp):
+//
+//   NULL, another group, the first submit, after a fork (the record is gone)   the record does not match
+//   a bounded group, HC_KIND_SHARED, HC_KIND_PINNED                            never hot
+//   a closed group                                                             Gate::kClosed
+//   an unlisted lane, parked workers, closed meanwhile                         after the push: finish()
+#pragma once
+#include "group/group.h"
+#include "group/outbox.h"
+namespace hc {
+
+enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign };
+
+Submit submit_long(Group *g, Entry e);
+Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
+Submit submit_pinned(Group *g, uint32_t worker, Entry e);
+Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label);
+
+// After a push, when the lane was not listed or the gate not open. kClosed: the last entry is out of the lane again.
+Submit finish(Group *g, Outbox *o);
+
+inline Outbox *hot(Group *g) {
+    ThreadRecord *t = this_thread;
+    return __builtin_expect(t != nullptr && t->hot_group.load(memory_order_relaxed) == g, 1) ? t->hot_outbox : nullptr;
+}
+
+inline Submit after_push(Group *g, Outbox *o) {
+    light_fence();  // pairs with the heavy_fences in park(), tidy() and shutdown(): the push | the listing, the word
+    if (__builtin_expect(o->listing.listed() && Gate::open(g->gate.read()), 1)) return Submit::kOk;
+    return finish(g, o);
+}
+
+inline Submit submit(Group *g, Entry e) {
+    Outbox *o = hot(g);
+    if (__builtin_expect(o == nullptr || g->closed(), 0)) return submit_long(g, e);
+    if (__builtin_expect(!o->push(e), 0)) return Submit::kNoMemory;
+    return after_push(g, o);
+}
+
+inline Submit submit_batch(Group *g, const Entry *e, size_t n, size_t *accepted) {
+    Outbox *o = hot(g);
+    if (__builtin_expect(o == nullptr || g->closed() || n == 0, 0)) return submit_batch_long(g, e, n, accepted);
+    *accepted = o->push(e, n);
+    if (*accepted != 0 && after_push(g, o) == Submit::kClosed) {
+        --*accepted;
+        return Submit::kClosed;
+    }
+    return *accepted == n ? Submit::kOk : Submit::kNoMemory;
+}
+
+}  // namespace hc

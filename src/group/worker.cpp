@@ -1,0 +1,79 @@
+#include "group/worker.h"
+
+#include "group/group.h"
+#include "group/registry.h"
+#include "sync/clock.h"
+
+namespace hc {
+
+bool Worker::start() { return thread_start(&thread_, body, this, group_.options().stack_size); }
+
+void *Worker::body(void *p) {
+    auto *self = static_cast<Worker *>(p);
+    Group &g = self->group_;
+    const GroupOptions &o = g.options();
+    thread_name(o.name, self->index_);
+    ThreadRecord *t = registry::record();
+    if (t != nullptr) {
+        t->now.group = &g;
+        t->now.worker = self;
+    }
+    if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
+    self->loop();
+    if (registry::generation != 0 && g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
+    if (o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
+    g.worker_gone();
+    return nullptr;
+}
+
+// RUNNING, SEARCHING and PARKED are those of gate.h.
+void Worker::loop() {
+    Gate &gate = group_.gate;
+    const uint32_t spin = group_.options().spin_ns;
+    bool searching = false, idle = false;
+    uint64_t spin_end = 0;
+    for (;;) {
+        const Found found = find();
+        if (found == Found::kBatch) {
+            publish(searching);
+            searching = idle = false;
+            run_batch();
+            if (group_.foreign()) return;
+            continue;
+        }
+        if (!idle) {
+            idle = true;
+            group_.went_idle();
+            spin_end = spin == 0 ? 0 : after(spin);
+        }
+        if (gate.has(Gate::kSealing) && nothing_left()) break;
+        if (found == Found::kBusy || gate.closed()) {
+            thread_yield();  // whoever has it may be waiting for this CPU
+            continue;
+        }
+        if (!searching && spin != 0) searching = gate.begin_search(1);
+        if (searching && now() < spin_end) {
+            cpu_relax();
+            continue;
+        }
+        park(searching);
+        searching = true;
+        idle = false;
+    }
+    if (searching) gate.stop_searching();
+    if (group_.leave()) seal();
+}
+
+void Worker::run_batch() {
+    Entry e;
+    if (group_.gate.has(Gate::kNow))
+        while (batch_.take(&e)) {
+            group_.hand_back(e);
+            counters.unrun.add();
+        }
+    else
+        while (batch_.take(&e)) e.fn(e.arg);
+    finished_.store(batch_.cursor(), memory_order_release);  // pairs with the acquire in finished()
+}
+
+}  // namespace hc

@@ -1,0 +1,65 @@
+// A worker: the thread that finds a batch, runs it, and sleeps when there is none.
+#pragma once
+#include "group/counter.h"
+#include "queue/batch.h"
+#include "queue/directory.h"
+#include "sync/thread.h"
+namespace hc {
+
+class Group;
+
+class alignas(64) Worker {
+  public:
+    Worker(Group &group, uint32_t index) : group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
+
+    bool start();  // false: the system has no thread left
+    Thread thread() const { return thread_; }
+    uint32_t index() const { return index_; }
+
+    // For others.
+    Batch &batch() { return batch_; }
+    const Batch &batch() const { return batch_; }
+    uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
+    void abandon() { batch_.abandon(); }  // in a forked child, see registry.cpp
+
+    struct {
+        Counter claims, claims_lost, steals, steals_lost, parks, wakes, barriers, unrun;
+    } counters;
+
+  private:
+    static void *body(void *self);
+    void loop();
+    void run_batch();
+
+    // find.cpp: a batch of work, from wherever the group's kind allows
+    enum class Found { kBatch, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
+    Found find();
+    bool find_in_lanes();
+    bool find_in_workers();
+    bool find_behind_stuck();
+    bool find_in(Lane &lane, uint32_t most);
+    bool steal_from(Worker &victim);
+    bool work_left() const;  // is anything queued that this worker might run?
+    bool nothing_left();     // the same for a closed group, whose unlisted lanes count too
+
+    // sleep.cpp
+    void publish(bool was_searching);
+    void park(bool searching);
+    void tidy();
+
+    void seal();  // closing.cpp: the last worker ends the lanes
+
+    Group &group_;
+    const uint32_t index_;
+    Thread thread_{};
+    uint32_t last_lane_;           // where the round through the lanes stands
+    uint32_t watched_;             // the worker that is suspected of being stuck,
+    uint64_t watched_cursor_ = 0;  // and where it was when the suspicion began
+    uint32_t finds_ = 0;
+    uint32_t empties_ = 0;  // listed lanes met empty since the last tidy()
+    bool met_busy_ = false;  // by the find() under way
+    Atomic<uint64_t> finished_{0};
+    Batch batch_;
+};
+
+}  // namespace hc

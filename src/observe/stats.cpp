@@ -1,0 +1,45 @@
+#include "observe/stats.h"
+
+#include "group/group.h"
+
+namespace hc {
+
+Stats stats(Group &g) {
+    Stats s{};
+    const uint64_t word = g.gate.read();
+    s.workers = g.alive();
+    s.parked = Gate::parked(word);
+    s.searching = Gate::searching(word);
+    // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has finished
+    // at the end of a batch; within one, all but the task that it is in have ended.
+    uint64_t ended = 0, begun = 0;
+    for (uint32_t i = 0; i < g.worker_count; i++) {
+        Worker &w = g.workers[i];
+        const uint64_t finished = w.finished(), at = w.batch().begun();
+        ended += at > finished ? at - 1 : finished;
+        begun += at > finished ? at : finished;
+        s.unrun += w.counters.unrun.read();
+        s.claims += w.counters.claims.read();
+        s.claims_lost += w.counters.claims_lost.read();
+        s.steals += w.counters.steals.read();
+        s.steals_lost += w.counters.steals_lost.read();
+        s.parks += w.counters.parks.read();
+        s.wakes += w.counters.wakes.read();
+        s.barriers += w.counters.barriers.read();
+    }
+    s.finished = ended - s.unrun;
+    s.started = begun - s.unrun;
+    const uint64_t reaped = g.reaped.load(memory_order_relaxed), retracted = g.retracted.load(memory_order_relaxed);
+    s.unrun += reaped;
+    s.wakes += g.submit_wakes.load(memory_order_relaxed);
+    g.each_box([&](Outbox &o) {
+        s.submitted += o.pushed_total();
+        s.lanes++;
+    });
+    s.submitted -= retracted;
+    const uint64_t out = s.started + s.unrun;
+    s.queued = s.submitted > out ? s.submitted - out : 0;
+    return s;
+}
+
+}  // namespace hc

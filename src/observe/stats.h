@@ -1,0 +1,17 @@
+// The numbers of a group, summed up from its lanes and workers. Nothing is counted for the sake of statistics on the way of
+// a task: the lanes' and the batches' own positions are the counts.
+#pragma once
+#include <cstdint>
+namespace hc {
+
+class Group;
+
+struct Stats {
+    uint32_t workers, parked, searching;
+    uint64_t submitted, started, finished, unrun, queued, lanes;
+    uint64_t claims, claims_lost, steals, steals_lost, parks, wakes, barriers;
+};
+
+Stats stats(Group &g);
+
+}  // namespace hc

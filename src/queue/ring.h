@@ -1,0 +1,70 @@
+// The body of a lane is a chain of Boost's wait-free single-producer single-consumer rings. Of Boost's ring we use push and
+// pop(array, n) only. The chain's link is ours; see lane.h for who may touch it.
+#pragma once
+#include <boost/lockfree/spsc_queue.hpp>
+#include <cstdint>
+
+#include "memory/hooks.h"
+#include "queue/entry.h"
+#include "sync/mutex.h"
+namespace hc {
+
+struct Ring {
+    explicit Ring(uint32_t ring_class) : slots(capacity(ring_class)), size_class(ring_class) {}
+
+    // Class 0 is what an idle submitter costs, the last one what a flooded lane grows by.
+#ifdef HC_SYNC_MODEL
+    static constexpr uint32_t kSmallest = 1, kClasses = 2;
+#else
+    static constexpr uint32_t kSmallest = 128, kClasses = 6;
+#endif
+    static constexpr uint32_t capacity(uint32_t ring_class) { return kSmallest << ring_class; }
+
+    boost::lockfree::spsc_queue<Entry, boost::lockfree::allocator<memory::Allocator<Entry>>> slots;
+    Atomic<Ring *> next{nullptr};
+    Ring *pooled = nullptr;  // link in RingPool, under its lock
+    const uint32_t size_class;
+};
+
+// Emptied rings of one group, reused last in first out: the next ring that a producer takes is the one still in the cache.
+class RingPool {
+  public:
+    RingPool() = default;
+    ~RingPool() { trim(); }
+
+    Ring *take(uint32_t ring_class) {  // nullptr: no memory
+        {
+            Locked l(lock_);
+            if (Ring *r = free_[ring_class]) {
+                free_[ring_class] = r->pooled;
+                r->next.store(nullptr, memory_order_relaxed);
+                return r;
+            }
+        }
+        return memory::make<Ring>(ring_class);
+    }
+
+    void give(Ring *r) {  // empty, and out of every lane
+        Locked l(lock_);
+        r->pooled = free_[r->size_class];
+        free_[r->size_class] = r;
+    }
+
+    void trim() {
+        for (Ring *&list : free_) {
+            Ring *all;
+            {
+                Locked l(lock_);
+                all = list;
+                list = nullptr;
+            }
+            while (all != nullptr) memory::destroy(std::exchange(all, all->pooled));
+        }
+    }
+
+  private:
+    Mutex lock_;
+    Ring *free_[Ring::kClasses] = {};
+};
+
+}  // namespace hc

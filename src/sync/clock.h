@@ -1,0 +1,18 @@
+// Monotonic nanoseconds. Times saturate: kNever is later than everything.
+#pragma once
+#include <cstdint>
+#include <ctime>
+namespace hc {
+
+inline uint64_t now() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+inline uint64_t after(uint64_t delay) {
+    const uint64_t t = now();
+    return delay > UINT64_MAX - t ? UINT64_MAX : t + delay;
+}
+
+}  // namespace hc

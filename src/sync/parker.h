@@ -1,0 +1,37 @@
+// One thread's bed: park() sleeps until somebody has called unpark(), before or after. One word, three states:
+//
+//   kEmpty ──park──> kParked ──unpark──> kToken ──park returns──> kEmpty
+//   kEmpty ──unpark──> kToken           (the next park returns at once, and no system call was made)
+//
+// Only the owner leaves kToken and enters kParked; anybody enters kToken. Two unparks before a park count once.
+#pragma once
+#include "sync/atomic.h"
+#ifndef HC_SYNC_MODEL
+#include "sync/futex.h"
+#endif
+namespace hc {
+
+#ifndef HC_SYNC_MODEL
+class Parker {
+  public:
+    void park() {
+        uint32_t seen = kEmpty;
+        // acquire on success and failure: pairs with the release in unpark()
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire))
+            do futex_wait(word_, kParked, kNever);
+            while (word_.load(memory_order_acquire) == kParked);  // pairs with the release in unpark()
+        word_.store(kEmpty, memory_order_relaxed);
+    }
+
+    void unpark() {
+        // release: what was done before the wake is seen after it; pairs with the acquires in park()
+        if (word_.exchange(kToken, memory_order_release) == kParked) futex_wake(word_, 1);
+    }
+
+  private:
+    static constexpr uint32_t kEmpty = 0, kParked = 1, kToken = 2;
+    Atomic<uint32_t> word_{kEmpty};
+};
+#endif
+
+}  // namespace hc

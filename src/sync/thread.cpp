@@ -1,0 +1,61 @@
+#include "sync/thread.h"
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <initializer_list>
+
+namespace hc {
+
+bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) {
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0) return false;
+    bool ok = stack == 0 || pthread_attr_setstacksize(&attr, stack) == 0;
+    if (ok) {
+        // A thread inherits the mask of its creator: blocking here leaves no instant at which it could take a signal.
+        sigset_t before, blocked;
+        sigfillset(&blocked);
+        for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&blocked, fault);
+        pthread_sigmask(SIG_SETMASK, &blocked, &before);
+        ok = pthread_create(out, &attr, body, self) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    pthread_attr_destroy(&attr);
+    return ok;
+}
+
+void thread_name(const char *name, uint32_t index) {
+    char number[12];
+    const int digits = snprintf(number, sizeof number, "-%u", index);
+    char text[16];
+    snprintf(text, sizeof text, "%.*s%s", 15 - digits, name, number);
+    pthread_setname_np(pthread_self(), text);
+}
+
+sigset_t thread_signals() {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    return mask;
+}
+
+void thread_set_signals(const sigset_t &mask) { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+
+uint32_t usable_cpus() {
+    // The kernel's mask may be wider than cpu_set_t: grow until it fits.
+    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+        cpu_set_t *set = CPU_ALLOC(static_cast<size_t>(cpus));
+        if (set == nullptr) return 1;
+        const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
+        const bool ok = sched_getaffinity(0, bytes, set) == 0;
+        const int n = ok ? CPU_COUNT_S(bytes, set) : 0;
+        CPU_FREE(set);
+        if (n > 0) return static_cast<uint32_t>(n);
+        if (errno != EINVAL) break;
+    }
+    return 1;
+}
+
+void thread_yield() { sched_yield(); }
+
+}  // namespace hc
