@@ -25,9 +25,10 @@ inline int code(Submit s) {
     return HC_EINVAL;
 }
 
-// Reads a sized struct of the caller's version into ours. `first` is the size in the first release. What the caller has and
-// we have not must be zero; what we have and the caller has not, is. False: refuse.
-template <class T> bool read_sized(const T *in, size_t first, T *out) {
+// Reads a sized struct of the caller's version into ours. `first` is the size in the first release. What the caller has
+// and we have not must be zero; what we have and the caller has not, is. False: refuse.
+template <class T>
+bool read_sized(const T *in, size_t first, T *out) {
     uint32_t size;
     memcpy(&size, in, sizeof size);
     if (size < first) return false;

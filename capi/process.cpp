@@ -5,7 +5,6 @@
 
 extern "C" {
 
-
 uint32_t hc_version(void) { return HC_VERSION_HEX; }
 const char *hc_version_string(void) { return HC_VERSION_STRING; }
 

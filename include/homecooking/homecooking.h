@@ -156,8 +156,8 @@ typedef struct hc_group_options {
                              This release starts them all at creation. */
     uint32_t kind;        /* HC_KIND_... */
     uint64_t capacity;    /* most tasks queued at once, in the whole group; 0 = unbounded. Running tasks do not count. It
-                             is never exceeded; "full" may come up to a sixth early, for submitters take their room in
-                             small portions ahead. */
+                             is never exceeded; "full" may come up to a fifth early, for submitters take their room
+                             in small portions ahead, and workers give it back in small portions. */
     uint32_t full_policy; /* HC_FULL_...; only together with a capacity */
     uint32_t spin;        /* ns that a worker without work looks around before it sleeps. 0 = default (5 000),
                              HC_NONE32 = not at all */

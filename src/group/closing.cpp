@@ -36,6 +36,7 @@ void Group::hand_back(Entry e) {
 }
 
 void Group::reap(const Entry *e, uint32_t n) {
+    budget.give(n);
     for (uint32_t i = 0; i < n; i++) hand_back(e[i]);
     reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
 }
@@ -57,7 +58,6 @@ void Group::reap_lanes() {
             }
             const auto n = static_cast<uint32_t>(o.pop(some, 64));
             o.release();
-            if (budget.bounded()) budget.give(n);
             reap(some, n);
         }
     });
@@ -95,10 +95,7 @@ void Worker::seal() {
             uint32_t n = batch_.refill([&](Entry *out) { return lane->pop(out, Batch::kSize); });
             if (n == 0) sealed = lane->seal();
             if (!sealed) lane->release();
-            if (n != 0) {
-                if (group_.budget.bounded()) group_.budget.give(n);
-                run_batch();
-            }
+            if (n != 0) run_batch();
         }
     });
     group_.went_idle();

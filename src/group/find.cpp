@@ -12,7 +12,7 @@ Worker::Found Worker::find() {
     switch (group_.options().kind) {
         case Kind::kStealing: found = find_behind_stuck() || find_in_lanes() || find_in_workers(); break;
         case Kind::kShared: found = find_in(group_.inboxes[0].box, 1); break;  // one at a time: the order is strict
-        case Kind::kPinned: found = find_in(group_.inboxes[index_].box, Batch::kSize); break;
+        case Kind::kPinned: found = find_in(group_.inboxes[index_].box, group_.most_in_batch); break;
     }
     return found ? Found::kBatch : met_busy_ ? Found::kBusy : Found::kNothing;
 }
@@ -27,7 +27,7 @@ bool Worker::find_in_lanes() {
         }
         // A worker takes no more than leaves something for all others, twice.
         const uint64_t share = group_.worker_count == 1 ? queued : queued / (2 * group_.worker_count);
-        return find_in(*lane, static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, Batch::kSize)));
+        return find_in(*lane, static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, group_.most_in_batch)));
     });
     if (empties_ > 1024) tidy();
     return found;
@@ -44,7 +44,6 @@ bool Worker::find_in(Lane &lane, uint32_t most) {
     lane.release();
     if (n == 0) return false;
     counters.claims.add();
-    if (group_.budget.bounded()) group_.budget.give(n);
     return true;
 }
 

@@ -2,30 +2,34 @@
 //
 //   word_:  bits 0-15 parked workers | bits 16-31 searching workers | bits 32.. flags (kClosed, ...)
 //
-// A worker is RUNNING (has a batch), SEARCHING (counted; has none and looks for one) or PARKED (counted; asleep, or about to
-// look a last time). A wake turns one PARKED worker into a SEARCHING one in the word before it touches the thread, so that
-// at most one wake is in flight at a time, and others see a searcher meanwhile.
+// A worker is RUNNING (has a batch), SEARCHING (counted; has none and looks for one) or PARKED (counted; asleep, or
+// about to look a last time). A wake turns one PARKED worker into a SEARCHING one in the word before it touches the
+// thread, so that at most one wake is in flight at a time, and others see a searcher meanwhile.
 //
 //   submitter:  publish a task; light_fence();  read word_: nobody parked? done.
-//               otherwise fence (full), read again: nobody searches? wake_one()                        -- after_publish()
-//   worker:     RUNNING -> PARKED or SEARCHING -> PARKED: announce(); heavy_fence(); look everywhere   -- Worker::park()
+//               otherwise fence (full), read again: nobody searches? wake_one()                        --
+//               after_publish()
+//   worker:     RUNNING -> PARKED or SEARCHING -> PARKED: announce(); heavy_fence(); look everywhere   --
+//   Worker::park()
 //               found? cancel() and search.  nothing? sleep until the token comes
-//   worker:     SEARCHING -> RUNNING: end_search(); was it the last, and is anyone parked? fence (full), look everywhere,
+//   worker:     SEARCHING -> RUNNING: end_search(); was it the last, and is anyone parked? fence (full), look
+//   everywhere,
 //               and wake_one() if anything is left, all BEFORE it runs what it found                   -- found_work()
-//   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for the batch is published too    -- after_publish()
+//   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for the batch is published too    --
+//   after_publish()
 //
 // The rule: a queue is non-empty => a worker is searching and will look again before it runs anything, or a wake is in
 // flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch.)
 //
-// Hazard A: the submitter reads "nobody parked" before its task is visible, the worker announces and does not see the task.
-// The light and the heavy fence forbid that both miss.
-// Hazard B: the submitter sees a searcher and leaves the task to it, the searcher has found other work, perhaps for ever.
-// Both fence fully: the submitter between task and word, the searcher between leaving the word and looking again.
+// Hazard A: the submitter reads "nobody parked" before its task is visible, the worker announces and does not see the
+// task. The light and the heavy fence forbid that both miss. Hazard B: the submitter sees a searcher and leaves the
+// task to it, the searcher has found other work, perhaps for ever. Both fence fully: the submitter between task and
+// word, the searcher between leaving the word and looking again.
 //
 // Who may wake whom: a parker sets its bit in beds_ and then raises `parked`. Lowering `parked` by one (CAS) is a
 // permission to clear one set bit; there are never fewer set bits than permissions out plus `parked`. A worker that has
-// found something after its announcement takes a permission like anybody else; if its own bit is gone by then, a wake for
-// it is under way: it gives the permission back and waits for its token.
+// found something after its announcement takes a permission like anybody else; if its own bit is gone by then, a wake
+// for it is under way: it gives the permission back and waits for its token.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -37,9 +41,10 @@ namespace hc {
 
 class Gate {
   public:
-    static constexpr uint64_t kClosed = uint64_t{1} << 32;   // submits are refused
-    static constexpr uint64_t kSealing = uint64_t{1} << 33;  // set after kClosed and a heavy_fence: what was accepted is visible
-    static constexpr uint64_t kNow = uint64_t{1} << 34;      // what is queued is handed back instead of run
+    static constexpr uint64_t kClosed = uint64_t{1} << 32;  // submits are refused
+    static constexpr uint64_t kSealing = uint64_t{1}
+                                         << 33;  // set after kClosed and a heavy_fence: what was accepted is visible
+    static constexpr uint64_t kNow = uint64_t{1} << 34;  // what is queued is handed back instead of run
 
     static uint32_t parked(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
     static uint32_t searching(uint64_t word) { return static_cast<uint32_t>(word >> 16 & 0xffff); }
@@ -56,7 +61,7 @@ class Gate {
     uint64_t read() const { return word_.load(memory_order_relaxed); }
     bool closed() const { return (read() & kClosed) != 0; }
 
-    void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_acq_rel); }  // pairs with has()
+    void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_acq_rel); }               // pairs with has()
     bool has(uint64_t flag) const { return (word_.load(memory_order_acquire) & flag) != 0; }  // pairs with raise()
 
     // ---- after publishing a task or a batch ----
@@ -71,7 +76,8 @@ class Gate {
         uint64_t w = read();
         do
             if (parked(w) == 0 || searching(w) != 0) return false;
-        while (!word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+        while (
+            !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
         parkers_[take_any_bed()].unpark();
         return true;
     }
@@ -103,7 +109,8 @@ class Gate {
     void stop_searching() { word_.fetch_sub(kOneSearcher, memory_order_relaxed); }
 
     // The searcher has work. left() -> is anything else left to take? True: another worker was woken for it.
-    template <class Left> bool found_work(Left &&left) {
+    template <class Left>
+    bool found_work(Left &&left) {
         const uint64_t before = word_.fetch_sub(kOneSearcher, memory_order_relaxed);
         if (searching(before) != 1 || parked(before) == 0) return false;
         atomic_thread_fence(memory_order_seq_cst);  // hazard B: pairs with the fence in after_publish()
@@ -133,7 +140,8 @@ class Gate {
         uint64_t w = read();
         do
             if (parked(w) == 0) return false;
-        while (!word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+        while (
+            !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
         return true;
     }
     void give_back() { word_.fetch_add(kOneParked - kOneSearcher, memory_order_relaxed); }
@@ -143,8 +151,8 @@ class Gate {
         const uint64_t bit = uint64_t{1} << i % 64;
         return (beds_[i / 64].fetch_and(~bit, memory_order_relaxed) & bit) != 0;
     }
-    // With a permission there is a bit to be found, if not at the first pass. The lowest first: the same few workers stay
-    // warm, the others can end.
+    // With a permission there is a bit to be found, if not at the first pass. The lowest first: the same few workers
+    // stay warm, the others can end.
     uint32_t take_any_bed() {
         for (;;)
             for (uint32_t k = 0; k < bed_words_; k++)

@@ -7,16 +7,19 @@
 namespace hc {
 namespace {
 
-template <class T> T *make_array(uint32_t n) {
+template <class T>
+T *make_array(uint32_t n) {
     void *p = memory::allocate(sizeof(T) * n, alignof(T));
     return static_cast<T *>(p);
 }
-template <class T> void destroy_array(T *p, uint32_t constructed, uint32_t n) {
+template <class T>
+void destroy_array(T *p, uint32_t constructed, uint32_t n) {
     if (p == nullptr) return;
     while (constructed > 0) p[--constructed].~T();
     memory::release(p, sizeof(T) * n, alignof(T));
 }
-template <class T, class... Args> T *build_array(uint32_t n, Args &&...args) {
+template <class T, class... Args>
+T *build_array(uint32_t n, Args &&...args) {
     T *p = make_array<T>(n);
     for (uint32_t i = 0; p != nullptr && i < n; i++) new (p + i) T(args...);
     return p;
@@ -25,7 +28,10 @@ template <class T, class... Args> T *build_array(uint32_t n, Args &&...args) {
 }  // namespace
 
 Group::Group(const GroupOptions &options)
-    : budget(options.capacity), options_(options), creator_signals_(thread_signals()), generation_(registry::generation) {
+    : budget(options.capacity),
+      options_(options),
+      creator_signals_(thread_signals()),
+      generation_(registry::generation) {
     strncpy(name_, options.name, sizeof name_ - 1);
     name_[sizeof name_ - 1] = 0;
     options_.name = name_;
@@ -36,6 +42,7 @@ bool Group::build() {
     if ((parkers_ = build_array<Parker>(n)) == nullptr) return false;
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
     gate.start(beds_, parkers_, n);
+    most_in_batch = budget.most_in_batch(n, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;
         if ((inboxes = build_array<Inbox>(boxes, rings)) == nullptr) return false;
@@ -98,8 +105,15 @@ void Group::free(Group *g) {
 bool Group::foreign() const { return generation_ != registry::generation; }
 
 void Group::unref() {
-    const uint32_t before = refs_.fetch_sub(1, memory_order_acq_rel);  // pairs with itself: all uses come before the end
-    if (before == 2 && !closed()) shutdown(false);  // the rest are the workers, who can be told only by this
+    const auto drop = [this] {
+        return refs_.fetch_sub(1, memory_order_acq_rel);
+    };  // pairs with itself: uses before the end
+    uint32_t before = drop();
+    if (before == 2 && !closed()) {  // only the workers are left, and they cannot end before somebody tells them
+        ref();                       // they might end while we do
+        shutdown(false);
+        before = drop();
+    }
     if (before == 1) {
         if (!joined_)
             for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
@@ -108,8 +122,8 @@ void Group::unref() {
 }
 
 void Group::worker_gone() {
-    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself, and
-    // with the acquire in await()
+    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself,
+    // and with the acquire in await()
     if (alive_.fetch_sub(1, memory_order_acq_rel) != 1) return;
     changed.signal();
     unref();
@@ -123,8 +137,9 @@ bool Group::queues_empty() {
 }
 
 bool Group::quiescent() {
-    // What has ended is summed up first, and what was pushed afterwards. The first sum cannot exceed what had ended by the
-    // time between the two, nor the second fall short of what had been pushed by then: if they are equal, all four are.
+    // What has ended is summed up first, and what was pushed afterwards. The first sum cannot exceed what had ended by
+    // the time between the two, nor the second fall short of what had been pushed by then: if they are equal, all four
+    // are.
     uint64_t ended = reaped.load(memory_order_acquire) + retracted.load(memory_order_acquire);  // pair with their adds
     for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
     uint64_t pushed = 0;

@@ -49,7 +49,7 @@ class Group {
 
     // closing.cpp
     void shutdown(bool now);
-    void hand_back(Entry e);  // an accepted task will not run, for the group is shut down
+    void hand_back(Entry e);        // an accepted task will not run, for the group is shut down
     bool await(uint64_t deadline);  // false: timed out
 
     bool drain(uint64_t deadline);
@@ -63,7 +63,8 @@ class Group {
 
     // True when nothing is queued: neither in a lane nor in a batch behind the task that its worker is running.
     bool queues_empty();
-    template <class F> void each_box(F &&f) {
+    template <class F>
+    void each_box(F &&f) {
         directory.each_lane([&](Lane *lane) { f(*static_cast<Outbox *>(lane)); });
         for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i].box);
     }
@@ -81,6 +82,7 @@ class Group {
     Budget budget;
     Event changed;
     uint32_t worker_count = 0;
+    uint32_t most_in_batch = 0;
     Worker *workers = nullptr;
     uint32_t inbox_count = 0;
     Inbox *inboxes = nullptr;

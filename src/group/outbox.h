@@ -4,10 +4,10 @@
 //   Binding       (thread, group) -> outbox; the thread's, as long as the thread lives
 //   ThreadRecord  a thread's bindings, and what it is doing now
 //
-// A thread that ends hands its outboxes back: the next new submitter goes on with them, whatever they still hold. A group
-// that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here but those to
-// `hot_*` and `now`. A thread reads its own bindings without it: one that names a group that the thread may still use is not
-// being cut.
+// A thread that ends hands its outboxes back: the next new submitter goes on with them, whatever they still hold. A
+// group that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here
+// but those to `hot_*` and `now`. A thread reads its own bindings without it: one that names a group that the thread
+// may still use is not being cut.
 #pragma once
 #include "queue/lane.h"
 #include "task/ticket.h"
@@ -21,8 +21,8 @@ struct Binding;
 struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
     Recycler<Ticket> tickets;
-    uint64_t credit = 0;         // the producer's: room taken ahead (budget.h)
-    Binding *holder = nullptr;   // nullptr: free, in the group's list
+    uint64_t credit = 0;        // the producer's: room taken ahead (budget.h)
+    Binding *holder = nullptr;  // nullptr: free, in the group's list
     Outbox *next_free = nullptr;
 };
 
@@ -39,7 +39,7 @@ struct ThreadRecord {
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;
     uint32_t turn = 0;  // which worker of a pinned group gets the next task
-    struct Now {  // whose task this thread is in
+    struct Now {        // whose task this thread is in
         Group *group = nullptr;
         Worker *worker = nullptr;
         const char *label = nullptr;

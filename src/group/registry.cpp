@@ -33,8 +33,8 @@ void hand_back(void *p) {
     memory::destroy(t);
 }
 
-// The child of a fork has one thread, and no worker. What the record knew belongs to the parent: forgotten, not freed, since
-// the parent's other threads may have been in the middle of changing it, or held the lock.
+// The child of a fork has one thread, and no worker. What the record knew belongs to the parent: forgotten, not freed,
+// since the parent's other threads may have been in the middle of changing it, or held the lock.
 void child() {
     generation++;
     if (this_thread != nullptr && this_thread->now.worker != nullptr) this_thread->now.worker->abandon();
@@ -92,8 +92,7 @@ void cut(Outbox *o) {
     Binding *b = o->holder;
     if (b == nullptr) return;
     Group *g = b->group.load(memory_order_relaxed);
-    if (b->thread->hot_group.load(memory_order_relaxed) == g)
-        b->thread->hot_group.store(nullptr, memory_order_relaxed);
+    if (b->thread->hot_group.load(memory_order_relaxed) == g) b->thread->hot_group.store(nullptr, memory_order_relaxed);
     b->outbox = nullptr;
     b->group.store(nullptr, memory_order_relaxed);
 }

@@ -6,6 +6,10 @@ namespace hc {
 
 // A batch has been filled: before its first task runs, make sure that what else is there has somebody to look at it.
 void Worker::publish(bool was_searching) {
+    if (group_.options().kind == Kind::kPinned) {  // nobody else may run it
+        if (was_searching) group_.gate.stop_searching();
+        return;
+    }
     const auto more = [this] { return batch_.rest() > 1 || work_left(); };
     bool woke = false;
     if (was_searching)

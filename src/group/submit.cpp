@@ -32,7 +32,8 @@ void spend(Group *g, Outbox *o, size_t n) {
 }
 
 // Pushes a prefix of e[0..n), as far as there is room and memory. `publish` makes the pushed visible to workers.
-template <class Publish> Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted, Publish &&publish) {
+template <class Publish>
+Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted, Publish &&publish) {
     while (*accepted < n) {
         const size_t fit = room(g, o, n - *accepted);
         if (fit == 0) {

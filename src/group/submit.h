@@ -1,6 +1,6 @@
-// The way of a submit. The short way is inline here: one thread-local pointer, one push, one fence that costs nothing, one
-// word. It is open to a thread whose last submit went to the same group, if that group is stealing and unbounded; anything
-// rare sends it to the long way (submit.cpp):
+// The way of a submit. The short way is inline here: one thread-local pointer, one push, one fence that costs nothing,
+// one word. It is open to a thread whose last submit went to the same group, if that group is stealing and unbounded;
+// anything rare sends it to the long way (submit.cpp):
 //
 //   NULL, another group, the first submit, after a fork (the record is gone)   the record does not match
 //   a bounded group, HC_KIND_SHARED, HC_KIND_PINNED                            never hot

@@ -20,7 +20,8 @@ void *Worker::body(void *p) {
     }
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
     self->loop();
-    if (registry::generation != 0 && g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
+    if (registry::generation != 0 && g.foreign())
+        return nullptr;  // the only thread of a forked child: the process ends
     if (o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
     g.worker_gone();
     return nullptr;
@@ -65,15 +66,22 @@ void Worker::loop() {
 }
 
 void Worker::run_batch() {
+    const bool refuse = group_.gate.has(Gate::kNow);
     Entry e;
-    if (group_.gate.has(Gate::kNow))
-        while (batch_.take(&e)) {
-            group_.hand_back(e);
-            counters.unrun.add();
-        }
-    else
-        while (batch_.take(&e)) e.fn(e.arg);
-    finished_.store(batch_.cursor(), memory_order_release);  // pairs with the acquire in finished()
+    if (batch_.take(&e)) {  // unless thieves were faster
+        group_.budget.started();
+        do {
+            if (__builtin_expect(!refuse, 1)) {
+                e.fn(e.arg);
+            } else {
+                group_.hand_back(e);
+                counters.unrun.add();
+            }
+        } while (batch_.take(&e));
+    }
+    const uint64_t end = batch_.cursor();
+    group_.budget.ended(end - finished_.load(memory_order_relaxed));
+    finished_.store(end, memory_order_release);  // pairs with the acquire in finished()
 }
 
 }  // namespace hc

@@ -20,7 +20,7 @@ class alignas(64) Worker {
     Batch &batch() { return batch_; }
     const Batch &batch() const { return batch_; }
     uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
-    void abandon() { batch_.abandon(); }  // in a forked child, see registry.cpp
+    void abandon() { batch_.abandon(); }                                        // in a forked child, see registry.cpp
 
     struct {
         Counter claims, claims_lost, steals, steals_lost, parks, wakes, barriers, unrun;
@@ -56,7 +56,7 @@ class alignas(64) Worker {
     uint32_t watched_;             // the worker that is suspected of being stuck,
     uint64_t watched_cursor_ = 0;  // and where it was when the suspicion began
     uint32_t finds_ = 0;
-    uint32_t empties_ = 0;  // listed lanes met empty since the last tidy()
+    uint32_t empties_ = 0;   // listed lanes met empty since the last tidy()
     bool met_busy_ = false;  // by the find() under way
     Atomic<uint64_t> finished_{0};
     Batch batch_;

@@ -16,7 +16,8 @@ void *allocate(size_t size, size_t align) noexcept;  // nullptr: none left
 void release(void *p, size_t size, size_t align) noexcept;
 
 // nullptr when there is no memory, or when the constructor throws std::bad_alloc.
-template <class T, class... Args> T *make(Args &&...args) noexcept {
+template <class T, class... Args>
+T *make(Args &&...args) noexcept {
     void *p = allocate(sizeof(T), alignof(T));
     if (p == nullptr) return nullptr;
     try {
@@ -27,17 +28,20 @@ template <class T, class... Args> T *make(Args &&...args) noexcept {
     }
 }
 
-template <class T> void destroy(T *p) noexcept {
+template <class T>
+void destroy(T *p) noexcept {
     if (p == nullptr) return;
     p->~T();
     release(p, sizeof(T), alignof(T));
 }
 
 // The same for the containers of the standard library and of Boost.
-template <class T> struct Allocator {
+template <class T>
+struct Allocator {
     using value_type = T;
     Allocator() = default;
-    template <class U> Allocator(const Allocator<U> &) {}
+    template <class U>
+    Allocator(const Allocator<U> &) {}
     T *allocate(size_t n) {
         void *p = memory::allocate(n * sizeof(T), alignof(T));
         if (p == nullptr) throw std::bad_alloc();

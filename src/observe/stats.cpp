@@ -10,8 +10,8 @@ Stats stats(Group &g) {
     s.workers = g.alive();
     s.parked = Gate::parked(word);
     s.searching = Gate::searching(word);
-    // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has finished
-    // at the end of a batch; within one, all but the task that it is in have ended.
+    // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has
+    // finished at the end of a batch; within one, all but the task that it is in have ended.
     uint64_t ended = 0, begun = 0;
     for (uint32_t i = 0; i < g.worker_count; i++) {
         Worker &w = g.workers[i];

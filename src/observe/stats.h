@@ -1,5 +1,5 @@
-// The numbers of a group, summed up from its lanes and workers. Nothing is counted for the sake of statistics on the way of
-// a task: the lanes' and the batches' own positions are the counts.
+// The numbers of a group, summed up from its lanes and workers. Nothing is counted for the sake of statistics on the
+// way of a task: the lanes' and the batches' own positions are the counts.
 #pragma once
 #include <cstdint>
 namespace hc {

@@ -1,6 +1,7 @@
 // What a worker has taken out of a lane and is running, one by one, while others may take the rest.
 //
-// Tasks are numbered through the worker's life. The batch holds the numbers [base_, limit_); entries_[k - base_] is task k.
+// Tasks are numbered through the worker's life. The batch holds the numbers [base_, limit_); entries_[k - base_] is
+// task k.
 //
 //   field            written by                                    read by
 //   cursor_          owner                                         anyone
@@ -11,10 +12,10 @@
 // A thief, under lock_, takes the upper half:     limit_ = base_; heavy_fence();  c = cursor_; take from [c, old limit)
 //
 // Invariant: task k is run by the owner if and only if the last limit_ it reads after raising cursor_ is above k.
-// Hazard: both take task k. The fences forbid that the owner misses limit_ == base_ AND the thief misses cursor_ == k+1. If
-// the thief sees k+1, it leaves k to the owner, and says so in limit_ before it unlocks. If the owner sees the lowered
-// limit, it asks under the lock (settle), where limit_ is final. Both seeing the other is decided by the lock alone.
-// A refill waits for the thief in the same lock, so a thief never reads entries of two batches.
+// Hazard: both take task k. The fences forbid that the owner misses limit_ == base_ AND the thief misses cursor_ ==
+// k+1. If the thief sees k+1, it leaves k to the owner, and says so in limit_ before it unlocks. If the owner sees the
+// lowered limit, it asks under the lock (settle), where limit_ is final. Both seeing the other is decided by the lock
+// alone. A refill waits for the thief in the same lock, so a thief never reads entries of two batches.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +25,15 @@
 #include "sync/mutex.h"
 namespace hc {
 
-template <uint32_t N> class BasicBatch {
+template <uint32_t N>
+class BasicBatch {
   public:
     static constexpr uint32_t kSize = N;
 
     // ---- the owner ----
     // fill(entries) -> how many, at most N. Only when take() has returned false.
-    template <class Fill> uint32_t refill(Fill &&fill) {
+    template <class Fill>
+    uint32_t refill(Fill &&fill) {
         Locked l(lock_);
         const uint64_t from = cursor_.load(memory_order_relaxed);
         base_ = from;

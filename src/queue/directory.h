@@ -1,14 +1,17 @@
 // Which lanes there are, and which of them may hold something. A search costs the listed lanes, not all of them.
 //
-// 64 lanes are a shelf, 64 shelves a hall. A lane's bit in Shelf::listed says "look here"; a shelf's bit in Hall::listed
-// says that some bit in the shelf may be set. Lanes (the group's), shelves and halls live as long as the group.
+// 64 lanes are a shelf, 64 shelves a hall. A lane's bit in Shelf::listed says "look here"; a shelf's bit in
+// Hall::listed says that some bit in the shelf may be set. Lanes (the group's), shelves and halls live as long as the
+// group.
 //
 //   lane:  unlisted ──the producer finds, after a push, its bit clear: list()──> listed
-//          listed   ──a worker finds it empty: unlist(), a heavy_fence, and a second look: relist()──> unlisted, or listed
+//          listed   ──a worker finds it empty: unlist(), a heavy_fence, and a second look: relist()──> unlisted, or
+//          listed
 //
-// Hazard: the producer pushes and still reads the bit as set, while the worker that clears it does not see the push. Both
-// write, then read; the worker's heavy_fence between its clear and its second look pairs with the producer's light_fence.
-// Invariant: a lane that holds an entry is listed, or its producer is inside a submit, or a worker owes it a second look.
+// Hazard: the producer pushes and still reads the bit as set, while the worker that clears it does not see the push.
+// Both write, then read; the worker's heavy_fence between its clear and its second look pairs with the producer's
+// light_fence. Invariant: a lane that holds an entry is listed, or its producer is inside a submit, or a worker owes it
+// a second look.
 //
 // Hazard: list() finds the shelf non-empty and leaves the hall to whoever set it, while unlist() is clearing the hall's
 // bit. So unlist() looks at the shelf again afterwards, and list() of a shelf's first bit always sets the hall's.
@@ -58,13 +61,16 @@ class Directory {
     }
     uint32_t count() const { return count_; }  // under the owner's lock
 
-    // f(lane) for the listed lanes, beginning after `*at` and ending with it, until f returns true; *at is then that lane.
-    template <class F> bool each_listed(uint32_t *at, F &&f) {
+    // f(lane) for the listed lanes, beginning after `*at` and ending with it, until f returns true; *at is then that
+    // lane.
+    template <class F>
+    bool each_listed(uint32_t *at, F &&f) {
         const uint32_t start = *at + 1;
         return range(start, kEnd, at, f) || range(0, start, at, f);
     }
 
-    template <class F> void each_lane(F &&f) {
+    template <class F>
+    void each_lane(F &&f) {
         for (uint32_t h = 0; h < kHalls; h++)
             if (Hall *hall = halls_[h].load(memory_order_acquire))  // pairs with the release in grown()
                 for (auto &s : hall->shelves)
@@ -118,7 +124,8 @@ class Directory {
         return shelf->lanes[l].load(memory_order_acquire);  // pairs with the release in add()
     }
 
-    template <class T> static T *grown(Atomic<T *> &place) {
+    template <class T>
+    static T *grown(Atomic<T *> &place) {
         T *p = place.load(memory_order_relaxed);
         if (p == nullptr && (p = memory::make<T>()) != nullptr)
             place.store(p, memory_order_release);  // pairs with the acquires in each_lane, each_shelf
@@ -126,7 +133,8 @@ class Directory {
     }
 
     // f(hall index, shelf index, hall, shelf, its listed bits) for shelves with listed lanes, until f returns false.
-    template <class F> void each_shelf(F &&f) {
+    template <class F>
+    void each_shelf(F &&f) {
         for (uint32_t h = 0; h < kHalls; h++) {
             Hall *hall = halls_[h].load(memory_order_acquire);  // pairs with the release in grown()
             if (hall == nullptr) return;
@@ -139,7 +147,8 @@ class Directory {
     }
 
     // The listed lanes with numbers in [from, to).
-    template <class F> bool range(uint32_t from, uint32_t to, uint32_t *at, F &f) {
+    template <class F>
+    bool range(uint32_t from, uint32_t to, uint32_t *at, F &f) {
         for (uint32_t h = from / 4096; h < kHalls && h * 4096 < to; h++) {
             Hall *hall = halls_[h].load(memory_order_acquire);  // pairs with the release in grown()
             if (hall == nullptr) return false;

@@ -6,6 +6,17 @@ namespace hc {
 struct Entry {
     void (*fn)(void *);
     void *arg;
+
+    // Copied member by member on purpose. A copy of 16 bytes at once reads back from the stack, in one load, what two
+    // stores have just put there: the processor cannot forward that, and a submit costs 5 ns more.
+    Entry() = default;
+    Entry(void (*f)(void *), void *a) : fn(f), arg(a) {}
+    Entry(const Entry &o) : fn(o.fn), arg(o.arg) {}
+    Entry &operator=(const Entry &o) {
+        fn = o.fn;
+        arg = o.arg;
+        return *this;
+    }
 };
 
 }  // namespace hc

@@ -13,14 +13,14 @@
 // The producer's role is a thread's, and moves to another through the directory's lock. The consumer's role moves with
 // the claim: acquired by try_claim, released by release.
 //
-// Invariant: an entry exists for others once it is counted. The producer counts (release) after it has pushed and linked; a
-// consumer reads the count (acquire) and pops no more than that. So popped_ never passes pushed_, and a ring in which a
-// consumer finds nothing while the count says that there is something is complete: its successor is linked and visible.
-// Hazard: a thread without the claim must not look into a ring, which may be retired under its eyes. It compares pushed_
-// with popped_ instead, both in the lane itself, which lives as long as the group.
+// Invariant: an entry exists for others once it is counted. The producer counts (release) after it has pushed and
+// linked; a consumer reads the count (acquire) and pops no more than that. So popped_ never passes pushed_, and a ring
+// in which a consumer finds nothing while the count says that there is something is complete: its successor is linked
+// and visible. Hazard: a thread without the claim must not look into a ring, which may be retired under its eyes. It
+// compares pushed_ with popped_ instead, both in the lane itself, which lives as long as the group.
 //
-// Sealing ends a lane's life (closing.h): the claim is taken for good once the lane was found empty under it. A producer
-// that pushed at the very moment finds the seal, and takes its entry back; retract() below.
+// Sealing ends a lane's life (closing.h): the claim is taken for good once the lane was found empty under it. A
+// producer that pushed at the very moment finds the seal, and takes its entry back; retract() below.
 #pragma once
 #include "queue/listing.h"
 #include "queue/ring.h"
@@ -124,7 +124,8 @@ class Lane {
         pushed_.store(pushed_.load(memory_order_relaxed) + n, memory_order_release);
     }
 
-    __attribute__((noinline)) size_t grow(const Entry *e, size_t n) {  // how many of n went into the new ring; 0: no memory
+    __attribute__((noinline)) size_t grow(const Entry *e,
+                                          size_t n) {  // how many of n went into the new ring; 0: no memory
         const uint32_t size_class = tail_->size_class + 1;
         Ring *r = pool_.take(size_class < Ring::kClasses ? size_class : Ring::kClasses - 1);
         if (r == nullptr) return 0;

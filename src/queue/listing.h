@@ -25,7 +25,8 @@ struct Listing {
     bool listed() const { return (shelf->listed.load(memory_order_relaxed) >> lane_index & 1) != 0; }
 
     void list() const {
-        // acq_rel: pairs with the fetch_ands of Directory::unlist_empty() on both words, so that one of the two sees the other
+        // acq_rel: pairs with the fetch_ands of Directory::unlist_empty() on both words, so that one of the two sees
+        // the other
         if (shelf->listed.fetch_or(uint64_t{1} << lane_index, memory_order_acq_rel) == 0)
             hall->listed.fetch_or(uint64_t{1} << shelf_index, memory_order_acq_rel);
     }

@@ -9,7 +9,8 @@
 #include "sync/atomic.h"
 namespace hc {
 
-template <class T> class Recycler {  // T has T *next_free
+template <class T>
+class Recycler {  // T has T *next_free
   public:
     Recycler() = default;
     ~Recycler() {
@@ -20,7 +21,8 @@ template <class T> class Recycler {  // T has T *next_free
     Recycler &operator=(const Recycler &) = delete;
 
     T *take() {  // nullptr: no memory
-        if (free_ == nullptr) free_ = returned_.exchange(nullptr, memory_order_acquire);  // pairs with the release in give()
+        if (free_ == nullptr)
+            free_ = returned_.exchange(nullptr, memory_order_acquire);  // pairs with the release in give()
         if (free_ == nullptr) return memory::make<T>();
         return std::exchange(free_, free_->next_free);
     }
@@ -28,7 +30,8 @@ template <class T> class Recycler {  // T has T *next_free
     void give(T *t) {
         T *top = returned_.load(memory_order_relaxed);
         do t->next_free = top;
-        while (!returned_.compare_exchange_weak(top, t, memory_order_release,  // pairs with the acquires in take() and trim()
+        while (!returned_.compare_exchange_weak(top, t,
+                                                memory_order_release,  // pairs with the acquires in take() and trim()
                                                 memory_order_relaxed));
     }
 

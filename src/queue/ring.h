@@ -1,5 +1,5 @@
-// The body of a lane is a chain of Boost's wait-free single-producer single-consumer rings. Of Boost's ring we use push and
-// pop(array, n) only. The chain's link is ours; see lane.h for who may touch it.
+// The body of a lane is a chain of Boost's wait-free single-producer single-consumer rings. Of Boost's ring we use push
+// and pop(array, n) only. The chain's link is ours; see lane.h for who may touch it.
 #pragma once
 #include <boost/lockfree/spsc_queue.hpp>
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Ring {
     const uint32_t size_class;
 };
 
-// Emptied rings of one group, reused last in first out: the next ring that a producer takes is the one still in the cache.
+// Emptied rings of one group, reused last in first out: the next ring that a producer takes is the one still in the
+// cache.
 class RingPool {
   public:
     RingPool() = default;

@@ -1,5 +1,5 @@
-// The seam. All of the core names its atomics, fences and shared plain data through this file, so that a model checker can
-// put its own in their place: the model build defines HC_SYNC_MODEL and finds the same names in tests/model/seam.h.
+// The seam. All of the core names its atomics, fences and shared plain data through this file, so that a model checker
+// can put its own in their place: the model build defines HC_SYNC_MODEL and finds the same names in tests/model/seam.h.
 //
 //   Atomic<T>      an atomic; every operation names its order, unqualified (memory_order_acquire)
 //   Plain<T>       data that a protocol protects; the model checks that it does
@@ -13,8 +13,10 @@
 #include <atomic>
 namespace hc {
 
-template <class T> using Atomic = std::atomic<T>;
-template <class T> using Plain = T;
+template <class T>
+using Atomic = std::atomic<T>;
+template <class T>
+using Plain = T;
 
 using std::atomic_thread_fence;
 using std::memory_order_acq_rel;

@@ -1,10 +1,10 @@
-// Waiting for something about a group to change: read a ticket, look, wait for the ticket to be outdated. A signal costs a
-// system call only while somebody waits.
+// Waiting for something about a group to change: read a ticket, look, wait for the ticket to be outdated. A signal
+// costs a system call only while somebody waits.
 //
 //   waiter: t = prepare(); if (condition) ...; wait(t, deadline); done()       signaller: change; signal()
 //
-// Hazard: the waiter looks before the change, the signaller looks for waiters before there is one. Both sides write, fence,
-// and read, so at least one sees the other.
+// Hazard: the waiter looks before the change, the signaller looks for waiters before there is one. Both sides write,
+// fence, and read, so at least one sees the other.
 #pragma once
 #include "sync/futex.h"
 namespace hc {

@@ -1,5 +1,5 @@
-// An asymmetric store->load fence. Two threads that each write and then look at what the other wrote need a full fence on
-// both sides; here the frequent side pays nothing and the rare side pays for both:
+// An asymmetric store->load fence. Two threads that each write and then look at what the other wrote need a full fence
+// on both sides; here the frequent side pays nothing and the rare side pays for both:
 //
 //   frequent: write A; light_fence(); read B        rare: write B; heavy_fence(); read A
 //

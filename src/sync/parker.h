@@ -17,8 +17,8 @@ class Parker {
     void park() {
         uint32_t seen = kEmpty;
         // acquire on success and failure: pairs with the release in unpark()
-        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire))
-            do futex_wait(word_, kParked, kNever);
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire)) do
+                futex_wait(word_, kParked, kNever);
             while (word_.load(memory_order_acquire) == kParked);  // pairs with the release in unpark()
         word_.store(kEmpty, memory_order_relaxed);
     }

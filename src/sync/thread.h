@@ -1,4 +1,5 @@
-// Operating-system threads: started with all asynchronous signals blocked before they run, named so that the index survives.
+// Operating-system threads: started with all asynchronous signals blocked before they run, named so that the index
+// survives.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -14,10 +15,11 @@ bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack);
 inline void thread_join(Thread t) { pthread_join(t, nullptr); }
 inline void thread_detach(Thread t) { pthread_detach(t); }
 
-// Names the calling thread "<name>-<index>" in the 15 bytes that the kernel allows: the middle is left out, not the index.
+// Names the calling thread "<name>-<index>" in the 15 bytes that the kernel allows: the middle is left out, not the
+// index.
 void thread_name(const char *name, uint32_t index);
 
-sigset_t thread_signals();                       // the mask of the caller
+sigset_t thread_signals();  // the mask of the caller
 void thread_set_signals(const sigset_t &mask);
 
 uint32_t usable_cpus();  // CPUs in the affinity mask of the caller, at least 1

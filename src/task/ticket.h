@@ -2,8 +2,8 @@
 //
 //   kQueued ──the worker that popped it, or whoever hands it back: claim()──> kClaimed
 //
-// The ticket is claimed by state, not by its place in a queue: whoever claims it first has it, and the entry may be dead when
-// it is popped. The popper always gives the record back; the claimer alone calls fn or drop.
+// The ticket is claimed by state, not by its place in a queue: whoever claims it first has it, and the entry may be
+// dead when it is popped. The popper always gives the record back; the claimer alone calls fn or drop.
 #pragma once
 #include <cstdint>
 
