@@ -4,12 +4,15 @@
 #include "queue/batch.h"
 #include "queue/directory.h"
 #include "sync/thread.h"
+#include "task/frame.h"
 namespace hc {
 
 class Group;
 
 class alignas(64) Worker {
   public:
+    WorkerPrefix prefix;  // first: see task/frame.h
+
     Worker(Group &group, uint32_t index) : group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
 
     bool start();  // false: the system has no thread left
