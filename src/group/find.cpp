@@ -68,6 +68,7 @@ bool Worker::find_behind_stuck() {
 
 bool Worker::steal_from(Worker &victim) {
     if (!victim.batch_.has_rest()) return false;
+    owes_look_ = true;
     const uint32_t n = batch_.refill([&](Entry *out) { return victim.batch_.steal(out); });
     counters.barriers.add();
     (n != 0 ? counters.steals : counters.steals_lost).add();

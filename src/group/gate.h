@@ -27,9 +27,10 @@
 // word, the searcher between leaving the word and looking again.
 //
 // Who may wake whom: a parker sets its bit in beds_ and then raises `parked`. Lowering `parked` by one (CAS) is a
-// permission to clear one set bit; there are never fewer set bits than permissions out plus `parked`. A worker that has
-// found something after its announcement takes a permission like anybody else; if its own bit is gone by then, a wake
-// for it is under way: it gives the permission back and waits for its token.
+// permission, and a duty, to clear one set bit and to unpark its owner. There are always as many set bits as
+// permissions out plus `parked`; so when `parked` is 0, every set bit is spoken for. Whoever wanted a certain bit (its
+// own, to cancel; a pinned worker's) and finds it gone uses the permission on any other: a needless wake, but no
+// permission is ever given back, for others may have looked meanwhile and seen `parked` too low.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -89,12 +90,8 @@ class Gate {
     // Wakes this worker if it is parked, whoever searches.
     bool wake(uint32_t i) {
         if (!in_bed(i) || !permission()) return false;
-        if (leave_bed(i)) {
-            parkers_[i].unpark();
-            return true;
-        }
-        give_back();
-        return false;
+        parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
+        return true;
     }
 
     // ---- the worker ----
@@ -111,9 +108,11 @@ class Gate {
     // The searcher has work. left() -> is anything else left to take? True: another worker was woken for it.
     template <class Left>
     bool found_work(Left &&left) {
-        const uint64_t before = word_.fetch_sub(kOneSearcher, memory_order_relaxed);
+        // release: what this searcher published is visible to the last one; pairs with the fence below
+        const uint64_t before = word_.fetch_sub(kOneSearcher, memory_order_release);
         if (searching(before) != 1 || parked(before) == 0) return false;
-        atomic_thread_fence(memory_order_seq_cst);  // hazard B: pairs with the fence in after_publish()
+        atomic_thread_fence(
+            memory_order_seq_cst);  // hazard B: pairs with the fence in after_publish(), and the release
         return left() && wake_one();
     }
 
@@ -127,7 +126,7 @@ class Gate {
     bool cancel(uint32_t i) {
         if (!permission()) return false;
         if (leave_bed(i)) return true;
-        give_back();
+        parkers_[take_any_bed()].unpark();
         return false;
     }
 
@@ -144,7 +143,6 @@ class Gate {
             !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
         return true;
     }
-    void give_back() { word_.fetch_add(kOneParked - kOneSearcher, memory_order_relaxed); }
 
     bool in_bed(uint32_t i) const { return (beds_[i / 64].load(memory_order_relaxed) >> i % 64 & 1) != 0; }
     bool leave_bed(uint32_t i) {

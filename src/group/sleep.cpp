@@ -14,10 +14,11 @@ void Worker::publish(bool was_searching) {
     bool woke = false;
     if (was_searching)
         woke = group_.gate.found_work(more);
-    else if (batch_.rest() > 1) {
+    else if (batch_.rest() > 1 || (owes_look_ && more())) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woke = group_.gate.after_publish();
     }
+    owes_look_ = false;
     if (woke) counters.wakes.add();
 }
 
@@ -40,6 +41,7 @@ void Worker::park(bool searching) {
 // Many listed lanes are empty, and this worker is too busy to park: unlist them, so that searching stays cheap.
 void Worker::tidy() {
     empties_ = 0;
+    owes_look_ = true;
     Directory::Unlisted unlisted;
     group_.directory.unlist_empty(&unlisted);
     if (unlisted.n == 0) return;

@@ -31,9 +31,8 @@ void spend(Group *g, Outbox *o, size_t n) {
     if (g->budget.bounded()) o->credit -= n;
 }
 
-// Pushes a prefix of e[0..n), as far as there is room and memory. `publish` makes the pushed visible to workers.
-template <class Publish>
-Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted, Publish &&publish) {
+// Pushes a prefix of e[0..n), as far as there is room and memory.
+Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted) {
     while (*accepted < n) {
         const size_t fit = room(g, o, n - *accepted);
         if (fit == 0) {
@@ -43,13 +42,10 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted,
             continue;
         }
         const size_t done = o->push(e + *accepted, fit);
-        spend(g, o, done);
-        *accepted += done;
-        if (done != 0 && !publish()) {
-            spend(g, o, size_t(-1));
-            --*accepted;
-            return Submit::kClosed;
-        }
+        const size_t out = done == 0 ? 0 : after_push(g, o);
+        spend(g, o, done - out);
+        *accepted += done - out;
+        if (out != 0) return Submit::kClosed;
         if (done < fit) return Submit::kNoMemory;
     }
     return Submit::kOk;
@@ -63,7 +59,7 @@ Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
         this_thread->hot_outbox = o;
         this_thread->hot_group.store(g, memory_order_relaxed);
     }
-    return push_all(g, o, e, n, accepted, [&] { return after_push(g, o) == Submit::kOk; });
+    return push_all(g, o, e, n, accepted);
 }
 
 // A callback must not run under the lock, so that one task at a time is run here when the queue is full.
@@ -134,17 +130,18 @@ Submit submit_pinned(Group *g, uint32_t worker, Entry e) {
     return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
 }
 
-Submit finish(Group *g, Outbox *o) {
+size_t finish(Group *g, Outbox *o) {
     if (!o->listing.listed()) {
         o->listing.list();
         light_fence();  // pairs with heavy_fence in park(): the listing | the word
     }
-    if (g->closed() && o->retract()) {
-        g->retracted.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
-        return Submit::kClosed;
-    }
+    if (g->closed())
+        if (const size_t out = o->retract()) {
+            g->retracted.fetch_add(out, memory_order_release);  // pairs with the acquire in quiescent()
+            return out;
+        }
     wake_for(g);
-    return Submit::kOk;
+    return 0;
 }
 
 // The tickets of a stealing group are its submitter's; those of an inbox are taken under its lock.

@@ -18,17 +18,18 @@ Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
 Submit submit_pinned(Group *g, uint32_t worker, Entry e);
 Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label);
 
-// After a push, when the lane was not listed or the gate not open. kClosed: the last entry is out of the lane again.
-Submit finish(Group *g, Outbox *o);
+// After a push, when the lane was not listed or the gate not open: how many of the entries pushed last are out again,
+// for the group is closed.
+size_t finish(Group *g, Outbox *o);
 
 inline Outbox *hot(Group *g) {
     ThreadRecord *t = this_thread;
     return __builtin_expect(t != nullptr && t->hot_group.load(memory_order_relaxed) == g, 1) ? t->hot_outbox : nullptr;
 }
 
-inline Submit after_push(Group *g, Outbox *o) {
+inline size_t after_push(Group *g, Outbox *o) {
     light_fence();  // pairs with the heavy_fences in park(), tidy() and shutdown(): the push | the listing, the word
-    if (__builtin_expect(o->listing.listed() && Gate::open(g->gate.read()), 1)) return Submit::kOk;
+    if (__builtin_expect(o->listing.listed() && Gate::open(g->gate.read()), 1)) return 0;
     return finish(g, o);
 }
 
@@ -36,18 +37,16 @@ inline Submit submit(Group *g, Entry e) {
     Outbox *o = hot(g);
     if (__builtin_expect(o == nullptr || g->closed(), 0)) return submit_long(g, e);
     if (__builtin_expect(!o->push(e), 0)) return Submit::kNoMemory;
-    return after_push(g, o);
+    return after_push(g, o) == 0 ? Submit::kOk : Submit::kClosed;
 }
 
 inline Submit submit_batch(Group *g, const Entry *e, size_t n, size_t *accepted) {
     Outbox *o = hot(g);
-    if (__builtin_expect(o == nullptr || g->closed() || n == 0, 0)) return submit_batch_long(g, e, n, accepted);
-    *accepted = o->push(e, n);
-    if (*accepted != 0 && after_push(g, o) == Submit::kClosed) {
-        --*accepted;
-        return Submit::kClosed;
-    }
-    return *accepted == n ? Submit::kOk : Submit::kNoMemory;
+    if (__builtin_expect(o == nullptr || g->closed(), 0)) return submit_batch_long(g, e, n, accepted);
+    const size_t pushed = o->push(e, n);
+    const size_t out = pushed == 0 ? 0 : after_push(g, o);
+    *accepted = pushed - out;
+    return out != 0 ? Submit::kClosed : pushed == n ? Submit::kOk : Submit::kNoMemory;
 }
 
 }  // namespace hc

@@ -59,8 +59,9 @@ class alignas(64) Worker {
     uint32_t watched_;             // the worker that is suspected of being stuck,
     uint64_t watched_cursor_ = 0;  // and where it was when the suspicion began
     uint32_t finds_ = 0;
-    uint32_t empties_ = 0;   // listed lanes met empty since the last tidy()
-    bool met_busy_ = false;  // by the find() under way
+    uint32_t empties_ = 0;    // listed lanes met empty since the last tidy()
+    bool met_busy_ = false;   // by the find() under way
+    bool owes_look_ = false;  // a steal or tidy() has hidden something for a moment: publish() must look
     Atomic<uint64_t> finished_{0};
     Batch batch_;
 };

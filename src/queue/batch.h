@@ -114,7 +114,9 @@ class BasicBatch {
     Entry entries_[N];
 };
 
-#ifndef HC_SYNC_MODEL
+#ifdef HC_SYNC_MODEL
+using Batch = BasicBatch<4>;
+#else
 using Batch = BasicBatch<256>;
 #endif
 

@@ -13,8 +13,9 @@
 // light_fence. Invariant: a lane that holds an entry is listed, or its producer is inside a submit, or a worker owes it
 // a second look.
 //
-// Hazard: list() finds the shelf non-empty and leaves the hall to whoever set it, while unlist() is clearing the hall's
-// bit. So unlist() looks at the shelf again afterwards, and list() of a shelf's first bit always sets the hall's.
+// Hazard: list() sets a bit in the shelf while unlist_empty(), which found the shelf empty, is clearing the hall's. So
+// unlist_empty() looks at the shelf again afterwards. For that moment the lane cannot be seen: whoever unlists looks
+// everywhere once more, and sees to it that somebody is awake if anything is left, before it does anything else.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -25,8 +26,6 @@ namespace hc {
 
 class Directory {
   public:
-    static constexpr uint32_t kHalls = 16;
-
     // What one worker has unlisted and owes a second look.
     struct Unlisted {
         static constexpr uint32_t kShelves = 16;
@@ -49,7 +48,7 @@ class Directory {
 
     // Under the owner's lock. False: no memory, or 65 536 lanes already.
     bool add(Lane *lane, Listing *out) {
-        const uint32_t n = count_, h = n / 4096, s = n / 64 % 64, l = n % 64;
+        const uint32_t n = count_, h = n / kHallLanes, s = n / kShelfLanes % kHallShelves, l = n % kShelfLanes;
         if (h == kHalls) return false;
         Hall *hall = grown(halls_[h]);
         Shelf *shelf = hall == nullptr ? nullptr : grown(hall->shelves[s]);
@@ -118,7 +117,7 @@ class Directory {
     }
 
   private:
-    static constexpr uint32_t kEnd = kHalls * 4096;
+    static constexpr uint32_t kEnd = kHalls * kHallLanes;
 
     static Lane *lane_at(Shelf *shelf, uint32_t l) {
         return shelf->lanes[l].load(memory_order_acquire);  // pairs with the release in add()
@@ -149,13 +148,14 @@ class Directory {
     // The listed lanes with numbers in [from, to).
     template <class F>
     bool range(uint32_t from, uint32_t to, uint32_t *at, F &f) {
-        for (uint32_t h = from / 4096; h < kHalls && h * 4096 < to; h++) {
+        for (uint32_t h = from / kHallLanes; h < kHalls && h * kHallLanes < to; h++) {
             Hall *hall = halls_[h].load(memory_order_acquire);  // pairs with the release in grown()
             if (hall == nullptr) return false;
             uint64_t shelves = hall->listed.load(memory_order_acquire);  // pairs with list()
-            if (h == from / 4096) shelves &= ~uint64_t{0} << (from / 64 % 64);
+            if (h == from / kHallLanes) shelves &= ~uint64_t{0} << (from / kShelfLanes % kHallShelves);
             for (; shelves != 0; shelves &= shelves - 1) {
-                const uint32_t s = static_cast<uint32_t>(std::countr_zero(shelves)), first = (h * 64 + s) * 64;
+                const uint32_t s = static_cast<uint32_t>(std::countr_zero(shelves));
+                const uint32_t first = (h * kHallShelves + s) * kShelfLanes;
                 if (first >= to) return false;
                 Shelf *shelf = hall->shelves[s].load(memory_order_acquire);  // pairs with the release in grown()
                 uint64_t lanes = shelf->listed.load(memory_order_acquire);   // pairs with list()

@@ -4,8 +4,8 @@
 namespace hc {
 
 struct Entry {
-    void (*fn)(void *);
-    void *arg;
+    Plain<void (*)(void *)> fn;
+    Plain<void *> arg;
 
     // Copied member by member on purpose. A copy of 16 bytes at once reads back from the stack, in one load, what two
     // stores have just put there: the processor cannot forward that, and a submit costs 5 ns more.

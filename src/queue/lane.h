@@ -61,14 +61,16 @@ class Lane {
         return done;
     }
 
-    // After the producer's push met a closed gate. True: the entry was in a sealed lane and is out again.
-    bool retract() {
+    // After the producer's push met a closed gate: how many of its last entries were in a sealed lane, and are out
+    // again. All that is there is of that one push, for the lane was sealed empty, and later pushes do not begin.
+    size_t retract() {
         uint32_t sealed = kSealed;
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in seal(): push | look for the seal
         // acquire: pairs with the release in seal()
-        if (!claim_.compare_exchange_strong(sealed, kClaimed, memory_order_acquire, memory_order_relaxed)) return false;
-        Entry back;
-        const bool out = pop(&back, 1) == 1;
+        if (!claim_.compare_exchange_strong(sealed, kClaimed, memory_order_acquire, memory_order_relaxed)) return 0;
+        size_t out = 0;
+        Entry back[16];
+        while (const size_t n = pop(back, 16)) out += n;
         claim_.store(kSealed, memory_order_release);  // pairs with the acquires in try_claim, retract
         return out;
     }

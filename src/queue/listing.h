@@ -7,14 +7,21 @@ namespace hc {
 
 class Lane;
 
+#ifdef HC_SYNC_MODEL
+constexpr uint32_t kShelfLanes = 2, kHallShelves = 2, kHalls = 1;
+#else
+constexpr uint32_t kShelfLanes = 64, kHallShelves = 64, kHalls = 16;
+#endif
+constexpr uint32_t kHallLanes = kHallShelves * kShelfLanes;
+
 struct Shelf {
     Atomic<uint64_t> listed{0};
-    Atomic<Lane *> lanes[64] = {};
+    Atomic<Lane *> lanes[kShelfLanes] = {};
 };
 
 struct Hall {
     Atomic<uint64_t> listed{0};
-    Atomic<Shelf *> shelves[64] = {};
+    Atomic<Shelf *> shelves[kHallShelves] = {};
 };
 
 struct Listing {
@@ -26,9 +33,9 @@ struct Listing {
 
     void list() const {
         // acq_rel: pairs with the fetch_ands of Directory::unlist_empty() on both words, so that one of the two sees
-        // the other
-        if (shelf->listed.fetch_or(uint64_t{1} << lane_index, memory_order_acq_rel) == 0)
-            hall->listed.fetch_or(uint64_t{1} << shelf_index, memory_order_acq_rel);
+        // the other. The hall's bit is set in any case: whoever owes it may be slow.
+        shelf->listed.fetch_or(uint64_t{1} << lane_index, memory_order_acq_rel);
+        hall->listed.fetch_or(uint64_t{1} << shelf_index, memory_order_acq_rel);
     }
 };
 

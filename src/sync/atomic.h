@@ -5,7 +5,7 @@
 //   Plain<T>       data that a protocol protects; the model checks that it does
 //   light_fence()  the cheap half of an asymmetric fence (fence.h)
 //   heavy_fence()  the dear half
-//   Mutex, Parker  blocking (mutex.h, parker.h)
+//   Mutex          blocking (mutex.h); the model has its own futex too (futex.h)
 #pragma once
 #ifdef HC_SYNC_MODEL
 #include "seam.h"

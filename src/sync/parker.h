@@ -5,13 +5,9 @@
 //
 // Only the owner leaves kToken and enters kParked; anybody enters kToken. Two unparks before a park count once.
 #pragma once
-#include "sync/atomic.h"
-#ifndef HC_SYNC_MODEL
 #include "sync/futex.h"
-#endif
 namespace hc {
 
-#ifndef HC_SYNC_MODEL
 class Parker {
   public:
     void park() {
@@ -32,6 +28,5 @@ class Parker {
     static constexpr uint32_t kEmpty = 0, kParked = 1, kToken = 2;
     Atomic<uint32_t> word_{kEmpty};
 };
-#endif
 
 }  // namespace hc

@@ -1,5 +1,5 @@
-// The two layouts that an inline fork and join will compile into programs. Nothing uses them yet but the worker, which begins
-// with the prefix; they are here so that what comes between now and then cannot move them.
+// The two layouts that an inline fork and join will compile into programs. Nothing uses them yet but the worker, which
+// begins with the prefix; they are here so that what comes between now and then cannot move them.
 //
 //   fork:  t = w->top;  t < w->limit ?  fill the frame, *t = frame, w->top = t + 1  :  the plain function
 //   join:  t = w->top - 1;  t >= w->split && w->limit ?  w->top = t, run it inline  :  the plain function
