@@ -27,7 +27,8 @@ bool Worker::find_in_lanes() {
         }
         // A worker takes no more than leaves something for all others, twice.
         const uint64_t share = group_.worker_count == 1 ? queued : queued / (2 * group_.worker_count);
-        return find_in(*lane, static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, group_.most_in_batch)));
+        return find_in(*lane,
+                       static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, std::min(pace_, group_.most_in_batch))));
     });
     if (empties_ > 1024) tidy();
     return found;

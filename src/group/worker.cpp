@@ -1,10 +1,15 @@
 #include "group/worker.h"
 
+#include <algorithm>
+
 #include "group/group.h"
 #include "group/registry.h"
 #include "sync/clock.h"
 
 namespace hc {
+
+constexpr uint64_t kBatchTime = 100'000;  // ns
+constexpr uint64_t kTimedTasks = 4;
 
 bool Worker::start() { return thread_start(&thread_, body, this, group_.options().stack_size); }
 
@@ -66,6 +71,8 @@ void Worker::loop() {
 }
 
 void Worker::run_batch() {
+    const uint64_t tasks = batch_.rest();
+    const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     Entry e;
     if (batch_.take(&e)) {  // unless thieves were faster
@@ -82,6 +89,15 @@ void Worker::run_batch() {
     const uint64_t end = batch_.cursor();
     group_.budget.ended(end - finished_.load(memory_order_relaxed));
     finished_.store(end, memory_order_release);  // pairs with the acquire in finished()
+    if (begin != 0) set_pace(tasks, now() - begin);
+}
+
+// Tasks behind a long batch wait for it, though they came from elsewhere: batches of long tasks are short. Halving at
+// once and doubling step by step forgets a batch that was only preempted. Short batches are not timed, for a clock
+// costs as much as several tasks.
+void Worker::set_pace(uint64_t tasks, uint64_t took) {
+    const uint64_t fit = tasks * kBatchTime / (took + 1);
+    pace_ = static_cast<uint32_t>(std::clamp<uint64_t>(fit, kTimedTasks, std::min<uint64_t>(2 * pace_, Batch::kSize)));
 }
 
 }  // namespace hc

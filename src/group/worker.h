@@ -33,6 +33,7 @@ class alignas(64) Worker {
     static void *body(void *self);
     void loop();
     void run_batch();
+    void set_pace(uint64_t tasks, uint64_t took);
 
     // find.cpp: a batch of work, from wherever the group's kind allows
     enum class Found { kBatch, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
@@ -59,9 +60,10 @@ class alignas(64) Worker {
     uint32_t watched_;             // the worker that is suspected of being stuck,
     uint64_t watched_cursor_ = 0;  // and where it was when the suspicion began
     uint32_t finds_ = 0;
-    uint32_t empties_ = 0;    // listed lanes met empty since the last tidy()
-    bool met_busy_ = false;   // by the find() under way
-    bool owes_look_ = false;  // a steal or tidy() has hidden something for a moment: publish() must look
+    uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
+    uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
+    bool met_busy_ = false;         // by the find() under way
+    bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
     Atomic<uint64_t> finished_{0};
     Batch batch_;
 };
