@@ -39,6 +39,7 @@ void Group::reap(const Entry *e, uint32_t n) {
     budget.give(n);
     for (uint32_t i = 0; i < n; i++) hand_back(e[i]);
     reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
+    went_idle();
 }
 
 // What a stuck worker has in its batch, behind the task that it is in.

@@ -137,14 +137,15 @@ bool Group::queues_empty() {
 }
 
 bool Group::quiescent() {
-    // What has ended is summed up first, and what was pushed afterwards. The first sum cannot exceed what had ended by
-    // the time between the two, nor the second fall short of what had been pushed by then: if they are equal, all four
-    // are.
-    uint64_t ended = reaped.load(memory_order_acquire) + retracted.load(memory_order_acquire);  // pair with their adds
+    // What has ended is summed up first, and what had begun (pushed, or run by a submitter) afterwards. The first sum
+    // cannot exceed what had ended by the time between the two, nor the second fall short of what had begun by then: if
+    // they are equal, all four are. All acquires here pair with the releases of those who say that something has ended.
+    uint64_t ended = reaped.load(memory_order_acquire) + retracted.load(memory_order_acquire);
     for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
-    uint64_t pushed = 0;
-    each_box([&](Outbox &o) { pushed += o.pushed_total(); });
-    return ended == pushed;
+    each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
+    uint64_t begun = 0;
+    each_box([&](Outbox &o) { begun += o.pushed_total() + o.here_begun.load(memory_order_relaxed); });
+    return ended == begun;
 }
 
 void Group::went_idle() {

@@ -54,7 +54,7 @@ class Group {
 
     bool drain(uint64_t deadline);
     bool quiescent();  // there was a moment, during this call, with nothing queued and nothing running
-    void went_idle();  // a worker has nothing to do: tell those who wait for that
+    void went_idle();  // something ended that may have been the last: tell those who wait for that
 
     // Lanes of submitters, under the registry's lock.
     Outbox *hand_out();

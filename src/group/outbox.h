@@ -21,8 +21,9 @@ struct Binding;
 struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
     Recycler<Ticket> tickets;
-    uint64_t credit = 0;        // the producer's: room taken ahead (budget.h)
-    Binding *holder = nullptr;  // nullptr: free, in the group's list
+    uint64_t credit = 0;                            // the producer's: room taken ahead (budget.h)
+    Atomic<uint64_t> here_begun{0}, here_ended{0};  // tasks that producers ran themselves, the queue being full
+    Binding *holder = nullptr;                      // nullptr: free, in the group's list
     Outbox *next_free = nullptr;
 };
 

@@ -12,13 +12,24 @@ void wake_for(Group *g) {
     if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
-// HC_FULL_RUN: the submitter is the worker, for one task.
-void run_here(Group *g, Entry e) {
+// HC_FULL_RUN: the submitter is the worker, for one task. An inbox has several producers: its counts need a
+// read-modify-write.
+void run_here(Group *g, Outbox *o, Entry e) {
+    const auto count = [&](Atomic<uint64_t> &n) {
+        if (g->inbox_count == 0)
+            n.store(n.load(memory_order_relaxed) + 1, memory_order_release);  // pairs with the acquire in quiescent()
+        else
+            n.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    };
     ThreadRecord *t = registry::record();
-    if (t == nullptr) return e.fn(e.arg);
-    const auto outer = std::exchange(t->now, {g, nullptr, nullptr});
+    ThreadRecord::Now outer, now{g, nullptr, nullptr};
+    if (t != nullptr) outer = std::exchange(t->now, now);
+    count(o->here_begun);
     e.fn(e.arg);
-    if (this_thread == t) t->now = outer;
+    if (g->foreign()) return;  // the task has forked, and this is the child
+    count(o->here_ended);
+    if (t != nullptr) t->now = outer;
+    g->went_idle();
 }
 
 // Room for up to n tasks of this submitter: how many.
@@ -37,7 +48,7 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
         const size_t fit = room(g, o, n - *accepted);
         if (fit == 0) {
             if (g->options().full != Full::kRun) return Submit::kFull;
-            run_here(g, e[(*accepted)++]);
+            run_here(g, o, e[(*accepted)++]);
             if (g->closed() && *accepted < n) return Submit::kClosed;
             continue;
         }
@@ -78,7 +89,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
         }
         if (fit == 0) {
             if (g->options().full != Full::kRun) return Submit::kFull;
-            run_here(g, e[(*accepted)++]);
+            run_here(g, &in->box, e[(*accepted)++]);
             continue;
         }
         *accepted += done;
@@ -138,6 +149,7 @@ size_t finish(Group *g, Outbox *o) {
     if (g->closed())
         if (const size_t out = o->retract()) {
             g->retracted.fetch_add(out, memory_order_release);  // pairs with the acquire in quiescent()
+            g->went_idle();
             return out;
         }
     wake_for(g);

@@ -1,0 +1,92 @@
+#include "group/gate.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct GateTest : testing::Test {
+    hc::Atomic<uint64_t> beds[2]{};
+    hc::Parker parkers[100];
+    hc::Gate gate;
+    void SetUp() override { gate.start(beds, parkers, 100); }
+    uint32_t parked() const { return hc::Gate::parked(gate.read()); }
+    uint32_t searching() const { return hc::Gate::searching(gate.read()); }
+};
+
+}  // namespace
+
+TEST_F(GateTest, ASubmitterPassesUnlessSomebodySleepsOrItIsClosed) {
+    EXPECT_TRUE(hc::Gate::open(gate.read()));
+    ASSERT_TRUE(gate.begin_search(1));
+    EXPECT_TRUE(hc::Gate::open(gate.read())) << "a searcher is nobody to wake";
+    gate.announce(3, true);
+    EXPECT_FALSE(hc::Gate::open(gate.read()));
+    EXPECT_TRUE(gate.cancel(3));
+    gate.stop_searching();
+    EXPECT_TRUE(hc::Gate::open(gate.read()));
+    gate.raise(hc::Gate::kClosed);
+    EXPECT_FALSE(hc::Gate::open(gate.read()));
+    EXPECT_TRUE(gate.closed());
+}
+
+TEST_F(GateTest, AtMostSoManySearch) {
+    EXPECT_TRUE(gate.begin_search(2));
+    EXPECT_TRUE(gate.begin_search(2));
+    EXPECT_FALSE(gate.begin_search(2));
+}
+
+TEST_F(GateTest, OneWakeIsInFlightAtATimeAndGoesToTheLowest) {
+    gate.announce(70, false);
+    gate.announce(5, false);
+    EXPECT_EQ(parked(), 2u);
+    EXPECT_TRUE(gate.after_publish());
+    EXPECT_EQ(parked(), 1u);
+    EXPECT_EQ(searching(), 1u);
+    EXPECT_FALSE(gate.after_publish()) << "the woken one searches already";
+    gate.sleep(5);  // returns: its token is there
+    EXPECT_TRUE(gate.found_work([] { return true; }));
+    gate.sleep(70);
+    EXPECT_EQ(parked(), 0u);
+}
+
+TEST_F(GateTest, TheLastSearcherWakesNobodyWhenNothingIsLeft) {
+    gate.announce(1, false);
+    ASSERT_TRUE(gate.begin_search(1));
+    EXPECT_FALSE(gate.found_work([] { return false; }));
+    EXPECT_EQ(parked(), 1u);
+    EXPECT_EQ(searching(), 0u);
+}
+
+TEST_F(GateTest, ACancelAfterAWakeLeavesTheTokenToBeTaken) {
+    gate.announce(9, false);
+    ASSERT_TRUE(gate.wake_one());
+    EXPECT_FALSE(gate.cancel(9));
+    gate.sleep(9);
+    EXPECT_EQ(searching(), 1u);
+}
+
+// A permission is never given back: a canceller whose bit was taken wakes another, so that nobody sees `parked` too low.
+TEST_F(GateTest, ACancelWhoseBedIsTakenPassesItsWakeOn) {
+    gate.announce(9, false);
+    gate.announce(10, false);
+    ASSERT_TRUE(gate.wake_one());  // takes bed 9
+    EXPECT_FALSE(gate.cancel(9));
+    EXPECT_EQ(parked(), 0u);
+    gate.sleep(9);
+    gate.sleep(10);
+}
+
+TEST_F(GateTest, WakesACertainWorkerOrNone) {
+    gate.announce(64, false);
+    EXPECT_FALSE(gate.wake(63));
+    EXPECT_TRUE(gate.wake(64));
+    gate.sleep(64);
+    EXPECT_FALSE(gate.wake(64));
+}
+
+TEST_F(GateTest, WakesAll) {
+    for (uint32_t i = 0; i < 100; i++) gate.announce(i, false);
+    gate.wake_all();
+    EXPECT_EQ(parked(), 0u);
+    for (uint32_t i = 0; i < 100; i++) gate.sleep(i);
+}

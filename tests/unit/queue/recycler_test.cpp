@@ -1,0 +1,49 @@
+#include "queue/recycler.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+namespace {
+struct Node {
+    Node *next_free = nullptr;
+};
+}  // namespace
+
+TEST(Recycler, TakesBackWhatWasGivenAndMakesNoMore) {
+    hc::Recycler<Node> r;
+    std::set<Node *> made;
+    for (int i = 0; i < 10; i++) made.insert(r.take());
+    EXPECT_EQ(made.size(), 10u);
+    for (Node *n : made) r.give(n);
+    for (int i = 0; i < 10; i++) EXPECT_EQ(made.erase(r.take()), 1u);
+}
+
+TEST(Recycler, TrimFreesWhatWasGivenBack) {
+    hc::Recycler<Node> r;
+    r.give(r.take());
+    r.trim();
+    r.give(r.take());
+}
+
+TEST(Recycler, ManyGiversOneTaker) {
+    hc::Recycler<Node> r;
+    std::atomic<Node *> slot[4] = {};
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> givers;
+    for (auto &s : slot)
+        givers.emplace_back([&] {
+            while (!stop.load())
+                if (Node *n = s.exchange(nullptr)) r.give(n);
+        });
+    for (int i = 0; i < 40'000; i++) {
+        Node *n = r.take();
+        Node *none = nullptr;
+        if (!slot[i % 4].compare_exchange_strong(none, n)) r.give(n);
+    }
+    stop.store(true);
+    for (auto &g : givers) g.join();
+    for (auto &s : slot)
+        if (Node *n = s.load()) r.give(n);
+}

@@ -1,0 +1,71 @@
+#include "sync/thread.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <string>
+
+namespace {
+
+std::string name_after(const char *name, uint32_t index) {
+    struct Job {
+        const char *name;
+        uint32_t index;
+        char got[16];
+    } job{name, index, {}};
+    hc::Thread t;
+    EXPECT_TRUE(hc::thread_start(
+        &t,
+        [](void *p) -> void * {
+            auto *j = static_cast<Job *>(p);
+            hc::thread_name(j->name, j->index);
+            pthread_getname_np(pthread_self(), j->got, sizeof j->got);
+            return nullptr;
+        },
+        &job, 0));
+    hc::thread_join(t);
+    return job.got;
+}
+
+}  // namespace
+
+TEST(Thread, NamesKeepTheirIndexWhateverTheLength) {
+    EXPECT_EQ(name_after("hc", 3), "hc-3");
+    EXPECT_EQ(name_after("a-very-long-group-name", 7), "a-very-long-g-7");
+    EXPECT_EQ(name_after("a-very-long-group-name", 4095), "a-very-lon-4095");
+    EXPECT_EQ(name_after("", 0), "-0");
+}
+
+TEST(Thread, StartsWithAsynchronousSignalsBlockedAndLeavesTheCallersMask) {
+    sigset_t before = hc::thread_signals();
+    sigset_t inside;
+    hc::Thread t;
+    ASSERT_TRUE(hc::thread_start(
+        &t,
+        [](void *p) -> void * {
+            *static_cast<sigset_t *>(p) = hc::thread_signals();
+            return nullptr;
+        },
+        &inside, 1 << 17));
+    hc::thread_join(t);
+    EXPECT_TRUE(sigismember(&inside, SIGINT));
+    EXPECT_TRUE(sigismember(&inside, SIGALRM));
+    EXPECT_FALSE(sigismember(&inside, SIGSEGV));
+    const sigset_t after = hc::thread_signals();
+    for (int s = 1; s < 32; s++) EXPECT_EQ(sigismember(&before, s), sigismember(&after, s));
+}
+
+TEST(Thread, UsableCpusIsTheAffinityMaskNotTheMachine) {
+    EXPECT_GE(hc::usable_cpus(), 1u);
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &before)) {
+            CPU_SET(c, &one);
+            break;
+        }
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(hc::usable_cpus(), 1u);
+    sched_setaffinity(0, sizeof before, &before);
+}
