@@ -159,8 +159,9 @@ typedef struct hc_group_options {
                              is never exceeded; "full" may come up to a fifth early, for submitters take their room
                              in small portions ahead, and workers give it back in small portions. */
     uint32_t full_policy; /* HC_FULL_...; only together with a capacity */
-    uint32_t spin;        /* ns that a worker without work looks around before it sleeps. 0 = default (5 000),
-                             HC_NONE32 = not at all */
+    uint32_t spin;        /* ns that a worker without work looks around before it sleeps; one does at a time. 0 = default:
+                             not at all. Worth trying where cores are plenty and tasks come every few microseconds; where
+                             they are few, a spinning worker keeps its submitter from the CPU. HC_NONE32 = not at all */
     uint64_t stack_size;  /* bytes of a worker's stack; 0 = the system's default for threads, at least 65 536 */
     void *user;           /* passed to the callbacks below */
     void (*on_thread_start)(void *user, uint32_t index); /* on each worker, before its first task */

@@ -77,17 +77,19 @@ bool Worker::steal_from(Worker &victim) {
     return n != 0;
 }
 
-bool Worker::work_left() const {
+uint32_t Worker::work_left(uint32_t most) const {
+    const auto up_to = [most](uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, most)); };
     switch (group_.options().kind) {
-        case Kind::kShared: return !group_.inboxes[0].box.empty();
-        case Kind::kPinned: return !group_.inboxes[index_].box.empty();
+        case Kind::kShared: return up_to(group_.inboxes[0].box.queued());
+        case Kind::kPinned: return up_to(group_.inboxes[index_].box.queued());
         case Kind::kStealing: break;
     }
     uint32_t at = 0;
-    if (group_.directory.each_listed(&at, [](Lane *lane) { return !lane->empty(); })) return true;
-    for (uint32_t i = 0; i < group_.worker_count; i++)
-        if (i != index_ && group_.workers[i].batch_.has_rest()) return true;
-    return false;
+    uint64_t n = 0;
+    group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
+    for (uint32_t i = 0; n < most && i < group_.worker_count; i++)
+        if (i != index_) n += group_.workers[i].batch_.rest();
+    return up_to(n);
 }
 
 bool Worker::nothing_left() {

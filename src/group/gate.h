@@ -4,7 +4,7 @@
 //
 // A worker is RUNNING (has a batch), SEARCHING (counted; has none and looks for one) or PARKED (counted; asleep, or
 // about to look a last time). A wake turns one PARKED worker into a SEARCHING one in the word before it touches the
-// thread, so that at most one wake is in flight at a time, and others see a searcher meanwhile.
+// thread, so that submitters have at most one wake in flight at a time (searchers four), and others see a searcher meanwhile.
 //
 //   submitter:  publish a task; light_fence();  read word_: nobody parked? done.
 //               otherwise fence (full), read again: nobody searches? wake_one()                        --
@@ -72,11 +72,11 @@ class Gate {
         atomic_thread_fence(memory_order_seq_cst);  // hazard B: pairs with the fence in found_work()
         return wake_one();
     }
-    // Unless somebody searches.
-    bool wake_one() {
+    // Unless `enough` search already.
+    bool wake_one(uint32_t enough = 1) {
         uint64_t w = read();
         do
-            if (parked(w) == 0 || searching(w) != 0) return false;
+            if (parked(w) == 0 || searching(w) >= enough) return false;
         while (
             !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
         parkers_[take_any_bed()].unpark();
@@ -105,15 +105,19 @@ class Gate {
 
     void stop_searching() { word_.fetch_sub(kOneSearcher, memory_order_relaxed); }
 
-    // The searcher has work. left() -> is anything else left to take? True: another worker was woken for it.
+    // The searcher has work. left(most) -> how much else is there to take, counted up to `most`. Returns how many
+    // workers were woken for it: up to two, so that a burst starts in a tree and not in a chain.
     template <class Left>
-    bool found_work(Left &&left) {
+    uint32_t found_work(Left &&left) {
         // release: what this searcher published is visible to the last one; pairs with the fence below
         const uint64_t before = word_.fetch_sub(kOneSearcher, memory_order_release);
-        if (searching(before) != 1 || parked(before) == 0) return false;
+        if (searching(before) > kFan || parked(before) == 0) return 0;
         atomic_thread_fence(
             memory_order_seq_cst);  // hazard B: pairs with the fence in after_publish(), and the release
-        return left() && wake_one();
+        const uint32_t wanted = left(kFan);
+        uint32_t woken = 0;
+        while (woken < wanted && wake_one(wanted)) woken++;
+        return woken;
     }
 
     // Then heavy_fence(), then look everywhere, then cancel() or sleep().
@@ -133,6 +137,7 @@ class Gate {
     void sleep(uint32_t i) { parkers_[i].park(); }  // returns SEARCHING
 
   private:
+    static constexpr uint32_t kFan = 4;
     static constexpr uint64_t kOneParked = 1, kOneSearcher = uint64_t{1} << 16, kSearchers = uint64_t{0xffff} << 16;
 
     bool permission() {

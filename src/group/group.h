@@ -28,7 +28,7 @@ struct GroupOptions {
     Kind kind = Kind::kStealing;
     uint64_t capacity = 0;
     Full full = Full::kFail;
-    uint32_t spin_ns = 5'000;
+    uint32_t spin_ns = 0;
     size_t stack_size = 0;
     void *user = nullptr;
     void (*on_thread_start)(void *, uint32_t) = nullptr;

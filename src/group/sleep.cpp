@@ -10,16 +10,20 @@ void Worker::publish(bool was_searching) {
         if (was_searching) group_.gate.stop_searching();
         return;
     }
-    const auto more = [this] { return batch_.rest() > 1 || work_left(); };
-    bool woke = false;
-    if (was_searching)
-        woke = group_.gate.found_work(more);
-    else if (batch_.rest() > 1 || (owes_look_ && more())) {
+    const auto more = [this](uint32_t most) {
+        const uint64_t rest = batch_.rest();
+        const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
+        return mine == most ? most : mine + work_left(most - mine);
+    };
+    uint32_t woken = 0;
+    if (was_searching) {
+        woken = group_.gate.found_work(more);
+    } else if (batch_.rest() > 1 || (owes_look_ && more(1) != 0)) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
-        woke = group_.gate.after_publish();
+        woken = group_.gate.after_publish();
     }
     owes_look_ = false;
-    if (woke) counters.wakes.add();
+    if (woken != 0) counters.wakes.add(woken);
 }
 
 // Returns SEARCHING.
@@ -32,7 +36,7 @@ void Worker::park(bool searching) {
     heavy_fence();  // pairs with light_fence in a submit and in publish(): the word and the listing | the queues
     counters.barriers.add();
     bool found = stealing && group_.directory.relist(unlisted);
-    found = found || work_left() || gate.closed();
+    found = found || work_left(1) != 0 || gate.closed();
     if (found && gate.cancel(index_)) return;
     counters.parks.add();
     gate.sleep(index_);

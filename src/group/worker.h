@@ -43,8 +43,8 @@ class alignas(64) Worker {
     bool find_behind_stuck();
     bool find_in(Lane &lane, uint32_t most);
     bool steal_from(Worker &victim);
-    bool work_left() const;  // is anything queued that this worker might run?
-    bool nothing_left();     // the same for a closed group, whose unlisted lanes count too
+    uint32_t work_left(uint32_t most) const;  // how much is queued that this worker might run, counted up to `most`
+    bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
     // sleep.cpp
     void publish(bool was_searching);

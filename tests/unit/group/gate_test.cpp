@@ -44,7 +44,7 @@ TEST_F(GateTest, OneWakeIsInFlightAtATimeAndGoesToTheLowest) {
     EXPECT_EQ(searching(), 1u);
     EXPECT_FALSE(gate.after_publish()) << "the woken one searches already";
     gate.sleep(5);  // returns: its token is there
-    EXPECT_TRUE(gate.found_work([] { return true; }));
+    EXPECT_EQ(gate.found_work([](uint32_t) { return 1u; }), 1u);
     gate.sleep(70);
     EXPECT_EQ(parked(), 0u);
 }
@@ -52,9 +52,19 @@ TEST_F(GateTest, OneWakeIsInFlightAtATimeAndGoesToTheLowest) {
 TEST_F(GateTest, TheLastSearcherWakesNobodyWhenNothingIsLeft) {
     gate.announce(1, false);
     ASSERT_TRUE(gate.begin_search(1));
-    EXPECT_FALSE(gate.found_work([] { return false; }));
+    EXPECT_EQ(gate.found_work([](uint32_t) { return 0u; }), 0u);
     EXPECT_EQ(parked(), 1u);
     EXPECT_EQ(searching(), 0u);
+}
+
+TEST_F(GateTest, ASearcherWakesAsManyAsThereIsWorkForUpToFour) {
+    for (uint32_t i = 0; i < 10; i++) gate.announce(i, false);
+    ASSERT_TRUE(gate.begin_search(1));
+    EXPECT_EQ(gate.found_work([](uint32_t most) { return most < 3 ? most : 3u; }), 3u);
+    EXPECT_EQ(searching(), 3u);
+    EXPECT_EQ(gate.found_work([](uint32_t most) { return most; }), 2u) << "two of the four search already";
+    EXPECT_EQ(searching(), 4u);
+    for (uint32_t i = 0; i < 5; i++) gate.sleep(i);
 }
 
 TEST_F(GateTest, ACancelAfterAWakeLeavesTheTokenToBeTaken) {
