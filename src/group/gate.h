@@ -6,25 +6,22 @@
 // about to look a last time). A wake turns one PARKED worker into a SEARCHING one in the word before it touches the
 // thread, so that submitters have at most one wake in flight at a time (searchers four), and others see a searcher meanwhile.
 //
-//   submitter:  publish a task; light_fence();  read word_: nobody parked? done.
-//               otherwise fence (full), read again: nobody searches? wake_one()                        --
-//               after_publish()
-//   worker:     RUNNING -> PARKED or SEARCHING -> PARKED: announce(); heavy_fence(); look everywhere   --
-//   Worker::park()
-//               found? cancel() and search.  nothing? sleep until the token comes
-//   worker:     SEARCHING -> RUNNING: end_search(); was it the last, and is anyone parked? fence (full), look
-//   everywhere,
-//               and wake_one() if anything is left, all BEFORE it runs what it found                   -- found_work()
-//   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for the batch is published too    --
-//   after_publish()
+//   submitter:  publish a task; light_fence(); read word_: nobody parked? done.
+//               Otherwise fence (full), read again: nobody searches? wake_one().               after_publish()
+//   worker:     RUNNING -> PARKED, SEARCHING -> PARKED: announce(); heavy_fence(); look
+//               everywhere. Found? cancel() and search. Nothing? Sleep until the token comes.  Worker::park()
+//   worker:     SEARCHING -> RUNNING: leave the word. Is anyone parked? Fence (full), look
+//               everywhere, wake as many as there is work left for, all BEFORE it runs
+//               what it found.                                                                 found_work()
+//   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for what it published.    after_publish()
 //
 // The rule: a queue is non-empty => a worker is searching and will look again before it runs anything, or a wake is in
 // flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch.)
 //
 // Hazard A: the submitter reads "nobody parked" before its task is visible, the worker announces and does not see the
-// task. The light and the heavy fence forbid that both miss. Hazard B: the submitter sees a searcher and leaves the
-// task to it, the searcher has found other work, perhaps for ever. Both fence fully: the submitter between task and
-// word, the searcher between leaving the word and looking again.
+// task. The light and the heavy fence forbid that both miss.
+// Hazard B: the submitter sees a searcher and leaves the task to it, the searcher has found other work, perhaps for ever.
+// Both fence fully: the submitter between task and word, the searcher between leaving the word and looking again.
 //
 // Who may wake whom: a parker sets its bit in beds_ and then raises `parked`. Lowering `parked` by one (CAS) is a
 // permission, and a duty, to clear one set bit and to unpark its owner. There are always as many set bits as

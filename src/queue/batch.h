@@ -1,7 +1,7 @@
 // What a worker has taken out of a lane and is running, one by one, while others may take the rest.
 //
-// Tasks are numbered through the worker's life. The batch holds the numbers [base_, limit_); entries_[k - base_] is
-// task k.
+// Tasks are numbered through the worker's life. The batch holds the numbers [base_, limit_);
+// entries_[k - base_] is task k.
 //
 //   field            written by                                    read by
 //   cursor_          owner                                         anyone

@@ -5,13 +5,12 @@
 // group.
 //
 //   lane:  unlisted ──the producer finds, after a push, its bit clear: list()──> listed
-//          listed   ──a worker finds it empty: unlist(), a heavy_fence, and a second look: relist()──> unlisted, or
-//          listed
+//          listed   ──a worker finds it empty: unlist_empty(), heavy_fence(), a second look: relist()──> either
 //
 // Hazard: the producer pushes and still reads the bit as set, while the worker that clears it does not see the push.
 // Both write, then read; the worker's heavy_fence between its clear and its second look pairs with the producer's
-// light_fence. Invariant: a lane that holds an entry is listed, or its producer is inside a submit, or a worker owes it
-// a second look.
+// light_fence.
+// Invariant: a lane that holds an entry is listed, or its producer is inside a submit, or a worker owes it a second look.
 //
 // Hazard: list() sets a bit in the shelf while unlist_empty(), which found the shelf empty, is clearing the hall's. So
 // unlist_empty() looks at the shelf again afterwards. For that moment the lane cannot be seen: whoever unlists looks

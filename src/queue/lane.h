@@ -10,17 +10,18 @@
 //   claim_            CAS kFree<->kClaimed, kSealed      anyone
 //   Ring::next        producer, once for each life       holder of the claim
 //
-// The producer's role is a thread's, and moves to another through the directory's lock. The consumer's role moves with
+// The producer's role is a thread's, and moves to another through the registry's lock. The consumer's role moves with
 // the claim: acquired by try_claim, released by release.
 //
 // Invariant: an entry exists for others once it is counted. The producer counts (release) after it has pushed and
 // linked; a consumer reads the count (acquire) and pops no more than that. So popped_ never passes pushed_, and a ring
 // in which a consumer finds nothing while the count says that there is something is complete: its successor is linked
-// and visible. Hazard: a thread without the claim must not look into a ring, which may be retired under its eyes. It
-// compares pushed_ with popped_ instead, both in the lane itself, which lives as long as the group.
+// and visible.
+// Hazard: a thread without the claim must not look into a ring, which may be retired under its eyes. It compares pushed_
+// with popped_ instead, both in the lane itself, which lives as long as the group.
 //
-// Sealing ends a lane's life (closing.h): the claim is taken for good once the lane was found empty under it. A
-// producer that pushed at the very moment finds the seal, and takes its entry back; retract() below.
+// Sealing ends a lane's life (group/closing.cpp): the claim is taken for good once the lane was found empty under it. A
+// producer that pushed at the very moment finds the seal, and takes back what it pushed; retract() below.
 #pragma once
 #include "queue/listing.h"
 #include "queue/ring.h"
