@@ -28,6 +28,9 @@
 // permissions out plus `parked`; so when `parked` is 0, every set bit is spoken for. Whoever wanted a certain bit (its
 // own, to cancel; a pinned worker's) and finds it gone uses the permission on any other: a needless wake, but no
 // permission is ever given back, for others may have looked meanwhile and seen `parked` too low.
+// Hazard C: a bit that is set, but not yet counted, is cleared with the permission of another parker, whose own bit then
+// stays set while `parked` is 0. That lasts until the first parker takes its second step: who sees its bit set and no
+// permission tries again.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -86,9 +89,12 @@ class Gate {
 
     // Wakes this worker if it is parked, whoever searches.
     bool wake(uint32_t i) {
-        if (!in_bed(i) || !permission()) return false;
-        parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
-        return true;
+        while (in_bed(i)) {
+            if (!permission()) continue;  // taken for a parker between its two steps, which is about to raise `parked`
+            parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
+            return true;
+        }
+        return false;
     }
 
     // ---- the worker ----
@@ -125,9 +131,12 @@ class Gate {
 
     // True: SEARCHING again. False: a token is on its way; sleep() will return soon.
     bool cancel(uint32_t i) {
-        if (!permission()) return false;
-        if (leave_bed(i)) return true;
-        parkers_[take_any_bed()].unpark();
+        do {
+            if (!permission()) continue;  // as in wake(), unless our bit is gone too
+            if (leave_bed(i)) return true;
+            parkers_[take_any_bed()].unpark();
+            return false;
+        } while (in_bed(i));
         return false;
     }
 
