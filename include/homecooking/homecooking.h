@@ -144,8 +144,9 @@ enum {
 /* What a submit does when `capacity` tasks are queued. */
 enum {
     HC_FULL_FAIL = 0, /* it returns HC_EFULL */
-    HC_FULL_RUN = 2   /* it runs the task itself, before it returns. A slow task then slows its submitter; a lock that the
-                         submitter holds, and that the task wants, deadlocks. */
+    HC_FULL_RUN = 2   /* it runs the task itself, before it returns, and so do its next submits until the queue is half
+                         empty. A slow task then slows its submitter; a lock that the submitter holds, and that the task
+                         wants, deadlocks. */
 };
 
 typedef struct hc_group_options {

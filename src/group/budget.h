@@ -18,7 +18,7 @@ class Budget {
     // At least `least` if there is that much room, otherwise what there is. `holders`: how many submitters hold
     // portions.
     uint64_t take(uint64_t least, uint64_t holders) {
-        const uint64_t portion = std::clamp<uint64_t>(capacity_ / 64 / std::max<uint64_t>(holders, 1), 1, 32);
+        const uint64_t portion = std::clamp<uint64_t>(capacity_ / 64 / std::max<uint64_t>(holders, 1), 1, 256);
         uint64_t room = free_.load(memory_order_relaxed), got;
         do {
             got = std::min(room, std::max(least, portion));
@@ -26,6 +26,7 @@ class Budget {
         } while (!free_.compare_exchange_weak(room, room - got, memory_order_relaxed, memory_order_relaxed));
         return got;
     }
+    bool half_empty() const { return free_.load(memory_order_relaxed) >= capacity_ / 2; }
     void give(uint64_t n) {
         if (bounded()) free_.fetch_add(n, memory_order_relaxed);
     }

@@ -17,18 +17,19 @@ Worker::Found Worker::find() {
     return found ? Found::kBatch : met_busy_ ? Found::kBusy : Found::kNothing;
 }
 
-// The lanes in turn, one batch each: a flooded lane delays the next by one batch.
+// The lanes in turn, one batch each: a flooded lane delays the next by one batch. A worker leaves the idle ones their share;
+// the busy ones need none, for they can steal.
 bool Worker::find_in_lanes() {
+    const uint64_t word = group_.gate.read();
+    const uint64_t sharers = std::max<uint64_t>(Gate::parked(word) + Gate::searching(word), 1);
+    const uint64_t most = std::min(pace_, group_.most_in_batch);
     const bool found = group_.directory.each_listed(&last_lane_, [&](Lane *lane) {
         const uint64_t queued = lane->queued();
         if (queued == 0) {
             empties_++;
             return false;
         }
-        // A worker takes no more than leaves something for all others, twice.
-        const uint64_t share = group_.worker_count == 1 ? queued : queued / (2 * group_.worker_count);
-        return find_in(*lane,
-                       static_cast<uint32_t>(std::clamp<uint64_t>(share, 1, std::min(pace_, group_.most_in_batch))));
+        return find_in(*lane, static_cast<uint32_t>(std::clamp<uint64_t>(queued / sharers, 1, most)));
     });
     if (empties_ > 1024) tidy();
     return found;

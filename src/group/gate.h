@@ -45,12 +45,13 @@ class Gate {
     static constexpr uint64_t kClosed = uint64_t{1} << 32;  // submits are refused
     static constexpr uint64_t kSealing = uint64_t{1}
                                          << 33;  // set after kClosed and a heavy_fence: what was accepted is visible
-    static constexpr uint64_t kNow = uint64_t{1} << 34;  // what is queued is handed back instead of run
+    static constexpr uint64_t kNow = uint64_t{1} << 34;      // what is queued is handed back instead of run
+    static constexpr uint64_t kBounded = uint64_t{1} << 35;  // from the start: a submit takes room before it pushes
 
     static uint32_t parked(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
     static uint32_t searching(uint64_t word) { return static_cast<uint32_t>(word >> 16 & 0xffff); }
     // True for a submitter that has nothing to do after its push: nobody to wake, nothing closed.
-    static bool open(uint64_t word) { return (word & ~kSearchers) == 0; }
+    static bool open(uint64_t word) { return (word & ~(kSearchers | kBounded)) == 0; }
 
     // `beds`: (workers + 63) / 64 words of zero; `parkers`: one for each worker. Both outlive the gate.
     void start(Atomic<uint64_t> *beds, Parker *parkers, uint32_t workers) {
@@ -61,6 +62,7 @@ class Gate {
 
     uint64_t read() const { return word_.load(memory_order_relaxed); }
     bool closed() const { return (read() & kClosed) != 0; }
+    bool short_way() const { return (read() & (kClosed | kBounded)) == 0; }
 
     void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_acq_rel); }               // pairs with has()
     bool has(uint64_t flag) const { return (word_.load(memory_order_acquire) & flag) != 0; }  // pairs with raise()

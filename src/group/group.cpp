@@ -42,6 +42,7 @@ bool Group::build() {
     if ((parkers_ = build_array<Parker>(n)) == nullptr) return false;
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
     gate.start(beds_, parkers_, n);
+    if (budget.bounded()) gate.raise(Gate::kBounded);
     most_in_batch = budget.most_in_batch(n, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;

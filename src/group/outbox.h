@@ -21,7 +21,8 @@ struct Binding;
 struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
     Recycler<Ticket> tickets;
-    uint64_t credit = 0;                            // the producer's: room taken ahead (budget.h)
+    uint64_t credit = 0;     // the producer's: room taken ahead (budget.h)
+    bool runs_here = false;  // the producer's: it met a full queue under HC_FULL_RUN, see room() in submit.cpp
     Atomic<uint64_t> here_begun{0}, here_ended{0};  // tasks that producers ran themselves, the queue being full
     Binding *holder = nullptr;                      // nullptr: free, in the group's list
     Outbox *next_free = nullptr;
@@ -35,7 +36,7 @@ struct Binding {
 };
 
 struct ThreadRecord {
-    // The last group that this thread submitted to, if its submits may take the short way (submit.h).
+    // The last stealing group that this thread submitted to: the short way (submit.h).
     Atomic<Group *> hot_group{nullptr};
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;

@@ -32,10 +32,16 @@ void run_here(Group *g, Outbox *o, Entry e) {
     g->went_idle();
 }
 
+// Under HC_FULL_RUN, who has met a full queue runs its own tasks until the queue is half empty: at the brim, submitters and
+// workers would fight for every single unit. Half a queue is work enough for all workers meanwhile.
+bool stays_full(Group *g, Outbox *o) { return o->runs_here && !g->budget.half_empty(); }
+
 // Room for up to n tasks of this submitter: how many.
 size_t room(Group *g, Outbox *o, size_t n) {
     if (!g->budget.bounded()) return n;
+    if (stays_full(g, o)) return 0;
     if (o->credit < n) o->credit += g->budget.take(n - o->credit, g->holders());
+    o->runs_here = o->credit == 0 && g->options().full == Full::kRun;
     return std::min<size_t>(o->credit, n);
 }
 void spend(Group *g, Outbox *o, size_t n) {
@@ -63,10 +69,11 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
 }
 
 Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
-    bool closed = false;
-    Outbox *o = registry::bind(g, &closed);
-    if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
-    if (!g->budget.bounded()) {
+    Outbox *o = hot(g);
+    if (o == nullptr) {
+        bool closed = false;
+        o = registry::bind(g, &closed);
+        if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
         this_thread->hot_outbox = o;
         this_thread->hot_group.store(g, memory_order_relaxed);
     }
@@ -131,6 +138,20 @@ Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
 }
 
 Submit submit_long(Group *g, Entry e) {
+    Outbox *o = hot(g);
+    if (o != nullptr && !g->closed()) {  // a bounded group: the common cases first
+        if (o->credit != 0) {
+            if (!o->push(e)) return Submit::kNoMemory;
+            o->credit--;
+            if (after_push(g, o) == 0) return Submit::kOk;
+            o->credit++;
+            return Submit::kClosed;
+        }
+        if (stays_full(g, o)) {
+            run_here(g, o, e);
+            return Submit::kOk;
+        }
+    }
     size_t accepted;
     return submit_batch_long(g, &e, 1, &accepted);
 }

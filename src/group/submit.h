@@ -1,11 +1,11 @@
 // The way of a submit. The short way is inline here: one thread-local pointer, one push, one fence that costs nothing,
-// one word. It is open to a thread whose last submit went to the same group, if that group is stealing and unbounded;
-// anything rare sends it to the long way (submit.cpp):
+// one word. It is open to a thread whose last submit went to the same group. Anything rare sends it to the long way
+// (submit.cpp):
 //
 //   NULL, another group, the first submit, after a fork (the record is gone)   the record does not match
-//   a bounded group, HC_KIND_SHARED, HC_KIND_PINNED                            never hot
-//   a closed group                                                             Gate::kClosed
-//   an unlisted lane, parked workers, closed meanwhile                         after the push: finish()
+//   HC_KIND_SHARED, HC_KIND_PINNED                                             the record never matches
+//   a closed group, a bounded group                                            Gate::short_way(), before the push
+//   an unlisted lane, parked workers, closed meanwhile                         Gate::open(), after it: finish()
 #pragma once
 #include "group/group.h"
 #include "group/outbox.h"
@@ -35,14 +35,14 @@ inline size_t after_push(Group *g, Outbox *o) {
 
 inline Submit submit(Group *g, Entry e) {
     Outbox *o = hot(g);
-    if (__builtin_expect(o == nullptr || g->closed(), 0)) return submit_long(g, e);
+    if (__builtin_expect(o == nullptr || !g->gate.short_way(), 0)) return submit_long(g, e);
     if (__builtin_expect(!o->push(e), 0)) return Submit::kNoMemory;
     return after_push(g, o) == 0 ? Submit::kOk : Submit::kClosed;
 }
 
 inline Submit submit_batch(Group *g, const Entry *e, size_t n, size_t *accepted) {
     Outbox *o = hot(g);
-    if (__builtin_expect(o == nullptr || g->closed(), 0)) return submit_batch_long(g, e, n, accepted);
+    if (__builtin_expect(o == nullptr || !g->gate.short_way(), 0)) return submit_batch_long(g, e, n, accepted);
     const size_t pushed = o->push(e, n);
     const size_t out = pushed == 0 ? 0 : after_push(g, o);
     *accepted = pushed - out;
