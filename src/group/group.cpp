@@ -53,6 +53,8 @@ bool Group::build() {
     }
     if ((workers = make_array<Worker>(n)) == nullptr) return false;
     for (uint32_t i = 0; i < n; i++) new (workers + i) Worker(*this, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (!workers[i].prepare()) return false;
     return true;
 }
 

@@ -64,6 +64,16 @@ ThreadRecord *record() {
     return this_thread = t;
 }
 
+void adopt(ThreadRecord *made) {
+    this_thread = made;
+    pthread_setspecific(key, made);  // if it fails, retire() does what the key's destructor would have done
+}
+
+void retire() {
+    pthread_setspecific(key, nullptr);
+    hand_back(this_thread);
+}
+
 Outbox *bind(Group *g, bool *closed) {
     ThreadRecord *t = record();
     if (t == nullptr) return nullptr;

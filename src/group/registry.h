@@ -14,6 +14,10 @@ extern Mutex lock;
 
 ThreadRecord *record();  // the caller's, made at its first call; nullptr: no memory
 
+// A worker's record is made with its group, so that no worker is ever without one.
+void adopt(ThreadRecord *made);  // by the worker, at its start
+void retire();                   // by the worker, at its end: hands back what it held, frees the record
+
 // The caller's outbox in g, bound now if it was not. nullptr: no memory, or *closed.
 Outbox *bind(Group *g, bool *closed);
 

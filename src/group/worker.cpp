@@ -18,16 +18,16 @@ void *Worker::body(void *p) {
     Group &g = self->group_;
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
-    ThreadRecord *t = registry::record();
-    if (t != nullptr) {
-        t->now.group = &g;
-        t->now.worker = self;
-    }
+    ThreadRecord *record = std::exchange(self->record_, nullptr);
+    record->now.group = &g;
+    record->now.worker = self;
+    registry::adopt(record);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
     self->loop();
     if (registry::generation != 0 && g.foreign())
         return nullptr;  // the only thread of a forked child: the process ends
     if (o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
+    registry::retire();
     g.worker_gone();
     return nullptr;
 }

@@ -1,13 +1,12 @@
 // A worker: the thread that finds a batch, runs it, and sleeps when there is none.
 #pragma once
 #include "group/counter.h"
+#include "group/outbox.h"
 #include "queue/batch.h"
 #include "queue/directory.h"
 #include "sync/thread.h"
 #include "task/frame.h"
 namespace hc {
-
-class Group;
 
 class alignas(64) Worker {
   public:
@@ -15,6 +14,8 @@ class alignas(64) Worker {
 
     Worker(Group &group, uint32_t index) : group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
 
+    ~Worker() { memory::destroy(record_); }
+    bool prepare() { return (record_ = memory::make<ThreadRecord>()) != nullptr; }  // false: no memory
     bool start();  // false: the system has no thread left
     Thread thread() const { return thread_; }
     uint32_t index() const { return index_; }
@@ -56,9 +57,10 @@ class alignas(64) Worker {
     Group &group_;
     const uint32_t index_;
     Thread thread_{};
-    uint32_t last_lane_;           // where the round through the lanes stands
-    uint32_t watched_;             // the worker that is suspected of being stuck,
-    uint64_t watched_cursor_ = 0;  // and where it was when the suspicion began
+    ThreadRecord *record_ = nullptr;  // until the thread has it
+    uint32_t last_lane_;              // where the round through the lanes stands
+    uint32_t watched_;                // the worker that is suspected of being stuck,
+    uint64_t watched_cursor_ = 0;     // and where it was when the suspicion began
     uint32_t finds_ = 0;
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()

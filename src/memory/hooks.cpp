@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 
+#include "sync/errno.h"
 #include "sync/mutex.h"
 
 namespace hc::memory {
 namespace {
 
 void *default_alloc(size_t size, size_t align, void *) {
+    KeepErrno keep;
     void *p = nullptr;
     return posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, size) == 0 ? p : nullptr;
 }

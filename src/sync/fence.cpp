@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sync/errno.h"
+
 namespace hc {
 
 bool membarrier_usable = false;
@@ -13,11 +15,13 @@ void fence_setup() {}
 #else
 void fence_setup() {
     if (membarrier_usable) return;
+    KeepErrno keep;
     membarrier_usable = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 #endif
 
 void heavy_fence() {
+    KeepErrno keep;
     if (membarrier_usable)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     else

@@ -4,12 +4,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <ctime>
+
+#include "sync/errno.h"
 
 namespace hc {
 
 bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
+    KeepErrno keep;
     timespec at{};
     if (deadline != kNever) {
         at.tv_sec = static_cast<time_t>(deadline / 1'000'000'000u);
@@ -22,6 +24,7 @@ bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadli
 }
 
 void futex_wake(const Atomic<uint32_t> &word, int threads) {
+    KeepErrno keep;
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
 }
 

@@ -2,13 +2,15 @@
 
 #include <sched.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <initializer_list>
+
+#include "sync/errno.h"
 
 namespace hc {
 
 bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) {
+    KeepErrno keep;
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) return false;
     bool ok = stack == 0 || pthread_attr_setstacksize(&attr, stack) == 0;
@@ -42,6 +44,7 @@ sigset_t thread_signals() {
 void thread_set_signals(const sigset_t &mask) { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
 
 uint32_t usable_cpus() {
+    KeepErrno keep;
     // The kernel's mask may be wider than cpu_set_t: grow until it fits.
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(static_cast<size_t>(cpus));
