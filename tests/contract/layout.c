@@ -1,0 +1,111 @@
+/* Guards against: a public struct that grows in the middle, a constant that gets another value (an ABI broken unseen).
+ */
+#include <stddef.h>
+
+#include "check.h"
+
+#define AT(type, field, offset)                                                                                   \
+    _Static_assert(offsetof(type, field) == (offset), #type "." #field " has moved: programs linked before will " \
+                                                                       "break")
+#define IS(name, value) _Static_assert((name) == (value), #name " has another value: programs linked before will break")
+
+#if UINTPTR_MAX == UINT64_MAX /* the first release's offsets, for 64-bit platforms */
+_Static_assert(sizeof(hc_group_options) >= 80, "the first release's part of hc_group_options");
+AT(hc_group_options, size, 0);
+AT(hc_group_options, flags, 4);
+AT(hc_group_options, name, 8);
+AT(hc_group_options, max_workers, 16);
+AT(hc_group_options, kind, 20);
+AT(hc_group_options, capacity, 24);
+AT(hc_group_options, full_policy, 32);
+AT(hc_group_options, spin, 36);
+AT(hc_group_options, stack_size, 40);
+AT(hc_group_options, user, 48);
+AT(hc_group_options, on_thread_start, 56);
+AT(hc_group_options, on_thread_stop, 64);
+AT(hc_group_options, on_unrun, 72);
+
+_Static_assert(sizeof(hc_task_options) >= 40, "the first release's part of hc_task_options");
+AT(hc_task_options, size, 0);
+AT(hc_task_options, flags, 4);
+AT(hc_task_options, fn, 8);
+AT(hc_task_options, arg, 16);
+AT(hc_task_options, drop, 24);
+AT(hc_task_options, label, 32);
+
+_Static_assert(sizeof(hc_call) == 16, "hc_call is an array element: frozen");
+AT(hc_call, fn, 0);
+AT(hc_call, arg, 8);
+#endif
+
+_Static_assert(sizeof(hc_group_stats_data) >= 120, "the first release's part of hc_group_stats_data");
+AT(hc_group_stats_data, size, 0);
+AT(hc_group_stats_data, workers, 4);
+AT(hc_group_stats_data, workers_parked, 8);
+AT(hc_group_stats_data, workers_searching, 12);
+AT(hc_group_stats_data, submitted, 16);
+AT(hc_group_stats_data, started, 24);
+AT(hc_group_stats_data, finished, 32);
+AT(hc_group_stats_data, unrun, 40);
+AT(hc_group_stats_data, queued, 48);
+AT(hc_group_stats_data, lanes, 56);
+AT(hc_group_stats_data, claims, 64);
+AT(hc_group_stats_data, claims_lost, 72);
+AT(hc_group_stats_data, steals, 80);
+AT(hc_group_stats_data, steals_lost, 88);
+AT(hc_group_stats_data, parks, 96);
+AT(hc_group_stats_data, wakes, 104);
+AT(hc_group_stats_data, barriers, 112);
+
+IS(HC_KIND_STEALING, 0);
+IS(HC_KIND_SHARED, 1);
+IS(HC_KIND_PINNED, 2);
+IS(HC_FULL_FAIL, 0);
+IS(HC_FULL_RUN, 2);
+IS(HC_SHUTDOWN_DRAIN, 0);
+IS(HC_SHUTDOWN_NOW, 1);
+IS(HC_FEATURE_MEMBARRIER, 1);
+IS(HC_MAX_WORKERS, 4096u);
+IS(HC_NEVER, UINT64_MAX);
+IS(HC_NONE32, UINT32_MAX);
+IS(HC_NONE64, UINT64_MAX);
+
+/* A foreign language cannot expand the macro: the function must do the same, and no more than it was asked to. */
+static void the_init_functions_are_the_init_macros(void) {
+    const hc_group_options group = HC_GROUP_OPTIONS_INIT;
+    const hc_task_options task = HC_TASK_OPTIONS_INIT;
+    unsigned char bytes[256];
+
+    memset(bytes, 0xAA, sizeof bytes);
+    hc_group_options_init(bytes, (uint32_t)sizeof group);
+    CHECK(memcmp(bytes, &group, sizeof group) == 0);
+    CHECK_EQ(bytes[sizeof group], 0xAA);
+
+    memset(bytes, 0xAA, sizeof bytes);
+    hc_task_options_init(bytes, (uint32_t)sizeof task);
+    CHECK(memcmp(bytes, &task, sizeof task) == 0);
+    CHECK_EQ(bytes[sizeof task], 0xAA);
+}
+
+/* A program of a newer header, with a larger struct: all of it is filled, so that the unknown part is zero. */
+static void the_init_functions_fill_the_size_they_are_given(void) {
+    void (*const init[])(void *, uint32_t) = {hc_group_options_init, hc_task_options_init};
+    for (size_t f = 0; f < 2; ++f) {
+        _Alignas(8) unsigned char bytes[256];
+        memset(bytes, 0xAA, sizeof bytes);
+        init[f](bytes, 160);
+        uint32_t size;
+        memcpy(&size, bytes, sizeof size);
+        CHECK_EQ(size, 160);
+        for (size_t i = sizeof size; i < 160; ++i) CHECK_EQ(bytes[i], 0);
+        CHECK_EQ(bytes[160], 0xAA);
+        init[f](NULL, 160); /* no effect */
+    }
+}
+
+int main(void) {
+    check_deadline(20);
+    RUN(the_init_functions_are_the_init_macros);
+    RUN(the_init_functions_fill_the_size_they_are_given);
+    return 0;
+}

@@ -1,0 +1,216 @@
+/* matrix_probes.h - one call each, for the cells of matrix.def. A probe gets the group (NULL in the last column), makes
+ * its call and returns what it answered; a function that returns no result is checked here and counts as HC_OK. */
+#ifndef MATRIX_PROBES_H
+#define MATRIX_PROBES_H
+
+#include "counting.h"
+#include "scarce_threads.h"
+
+enum place { outside, in_task, shut, with_null };
+static enum place place; /* of the cell that is being tried; there is one at a time */
+
+static counting memory = COUNTING;
+static atomic_int ran; /* tasks that the probes submitted */
+
+static const hc_group_options one_worker = {sizeof one_worker, .max_workers = 1};
+
+/* ---- Process-wide ---------------------------------------------------------------------------------------------- */
+
+static int errname(hc_group *g) {
+    (void)g;
+    CHECK_STR(hc_errname(HC_EFULL), "HC_EFULL");
+    return HC_OK;
+}
+static int text(hc_group *g) {
+    (void)g;
+    CHECK_STR(hc_strerror(HC_EFULL), "queue is full");
+    return HC_OK;
+}
+static int version(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_version(), HC_VERSION_HEX);
+    return HC_OK;
+}
+static int version_string(hc_group *g) {
+    (void)g;
+    CHECK(strchr(hc_version_string(), '.') != NULL);
+    return HC_OK;
+}
+static int features(hc_group *g) {
+    (void)g;
+    CHECK(hc_features() == hc_features());
+    return HC_OK;
+}
+static int now(hc_group *g) {
+    (void)g;
+    uint64_t before = hc_now();
+    CHECK(before > 0 && hc_now() >= before);
+    return HC_OK;
+}
+static int hooks_both(hc_group *g) {
+    (void)g;
+    return place == with_null ? hc_allocator_set(NULL, NULL, NULL)
+                              : hc_allocator_set(counting_alloc, counting_free, &memory);
+}
+static int hooks_one(hc_group *g) {
+    (void)g;
+    return place == with_null ? hc_allocator_set(NULL, counting_free, &memory)
+                              : hc_allocator_set(counting_alloc, NULL, &memory);
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------------------------- */
+
+static int init(void (*function)(void *, uint32_t)) {
+    unsigned char bytes[64];
+    memset(bytes, 0xAA, sizeof bytes);
+    function(place == with_null ? NULL : bytes, 40);
+    CHECK_EQ(bytes[20], place == with_null ? 0xAA : 0);
+    return HC_OK;
+}
+static int group_init(hc_group *g) {
+    (void)g;
+    return init(hc_group_options_init);
+}
+static int task_init(hc_group *g) {
+    (void)g;
+    return init(hc_task_options_init);
+}
+
+/* In the column of NULL: no options, which are the defaults. */
+static int create(hc_group *g) {
+    (void)g;
+    hc_group *another = (hc_group *)&memory;
+    int rc = hc_group_create(&another, place == with_null ? NULL : &one_worker);
+    CHECK((another != NULL) == (rc == HC_OK));
+    if (another != NULL) CHECK_OK(hc_group_destroy(another));
+    return rc;
+}
+static int create_bad(hc_group *g) {
+    hc_group_options options = one_worker;
+    options.kind = 77;
+    return place == with_null ? hc_group_create(NULL, &one_worker) : hc_group_create(&g, &options);
+}
+static int create_dry(hc_group *g) {
+    counting_fail_after(&memory, 0);
+    int rc = create(g);
+    counting_fail_after(&memory, -1);
+    return rc;
+}
+static int create_alone(hc_group *g) {
+    threads_fail(0, 1000000);
+    int rc = create(g);
+    threads_fail(-1, 0);
+    return rc;
+}
+static int ref_unref(hc_group *g) {
+    hc_group_ref(g);
+    hc_group_unref(g);
+    return HC_OK;
+}
+static int shut_down(hc_group *g) { return hc_group_shutdown(g, HC_SHUTDOWN_DRAIN); }
+static int shut_down_bad(hc_group *g) { return hc_group_shutdown(g, g == NULL ? HC_SHUTDOWN_NOW : 2); }
+static int drain(hc_group *g) { return hc_group_drain(g, HC_NEVER); }
+static int drain_poll(hc_group *g) { return hc_group_drain(g, 0); }
+static int await(hc_group *g) { return hc_group_await(g, HC_NEVER); }
+static int await_poll(hc_group *g) { return hc_group_await(g, 0); }
+static int destroy(hc_group *g) {
+    hc_group_ref(g); /* the one that it takes away */
+    return hc_group_destroy(g);
+}
+static int trim(hc_group *g) { return hc_group_trim(g); }
+static int current(hc_group *g) {
+    CHECK(hc_group_current() == (place == in_task ? g : NULL));
+    return HC_OK;
+}
+static int worker_index(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_worker_index(), place == in_task ? 0 : -1);
+    return HC_OK;
+}
+static int slots(hc_group *g) {
+    CHECK_EQ(hc_group_slots(g), g == NULL ? 0 : 1);
+    return HC_OK;
+}
+static int restore_mask(hc_group *g) {
+    (void)g;
+    return hc_thread_sigmask_restore();
+}
+
+/* ---- Tasks: one way of submitting each, and what can be wrong with it ------------------------------------------ */
+
+static int task_with(hc_group *g, hc_fn fn, hc_task **out) {
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    options.fn = fn;
+    options.arg = &ran;
+    return hc_task_submit(g, &options, out);
+}
+static int batch_with(hc_group *g, hc_fn fn) {
+    const hc_call call = {fn, &ran};
+    size_t accepted = 99;
+    int rc = hc_submit_batch(g, &call, 1, &accepted);
+    CHECK_EQ(accepted, rc == HC_OK);
+    return rc;
+}
+static int submit(hc_group *g) { return hc_submit(g, count_task, &ran); }
+static int batch(hc_group *g) { return batch_with(g, count_task); }
+static int submit_to(hc_group *g) { return hc_submit_to(g, 0, count_task, &ran); }
+static int task(hc_group *g) { return task_with(g, count_task, NULL); }
+
+static int submit_nothing(hc_group *g) { return hc_submit(g, g == NULL ? count_task : NULL, &ran); }
+static int batch_nothing(hc_group *g) { return batch_with(g, g == NULL ? count_task : NULL); }
+static int submit_to_nowhere(hc_group *g) { return hc_submit_to(g, g == NULL ? 0 : 1, count_task, &ran); }
+static int task_nothing(hc_group *g) { return task_with(g, g == NULL ? count_task : NULL, NULL); }
+static int task_held(hc_group *g) {
+    hc_task *out = NULL;
+    return task_with(g, count_task, &out);
+}
+
+/* The worker is busy, so what is submitted stays: memory, or room, must run out. */
+static int until_refused(hc_group *g, int (*way)(hc_group *)) {
+    int rc = HC_OK;
+    for (int i = 0; i < 1000000 && rc == HC_OK; ++i) rc = way(g);
+    return rc;
+}
+static int until_dry(hc_group *g, int (*way)(hc_group *)) {
+    counting_fail_after(&memory, 0);
+    int rc = until_refused(g, way);
+    counting_fail_after(&memory, -1);
+    return rc;
+}
+static int submit_dry(hc_group *g) { return until_dry(g, submit); }
+static int batch_dry(hc_group *g) { return until_dry(g, batch); }
+static int submit_to_dry(hc_group *g) { return until_dry(g, submit_to); }
+static int task_dry(hc_group *g) { return until_dry(g, task); }
+static int submit_more(hc_group *g) { return until_refused(g, submit); }
+static int batch_more(hc_group *g) { return until_refused(g, batch); }
+static int submit_to_more(hc_group *g) { return until_refused(g, submit_to); }
+static int task_more(hc_group *g) { return until_refused(g, task); }
+
+/* In a task: one that shuts its own group down before. */
+static int late(hc_group *g, int (*way)(hc_group *)) {
+    if (place == in_task) CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
+    return way(g);
+}
+static int submit_late(hc_group *g) { return late(g, submit); }
+static int batch_late(hc_group *g) { return late(g, batch); }
+static int submit_to_late(hc_group *g) { return late(g, submit_to); }
+static int task_late(hc_group *g) { return late(g, task); }
+
+static int label(hc_group *g) {
+    (void)g;
+    CHECK(hc_task_label() == NULL); /* none of the probes' tasks has one */
+    return HC_OK;
+}
+
+/* ---- Seeing inside --------------------------------------------------------------------------------------------- */
+
+static int stats(hc_group *g) {
+    hc_group_stats_data data;
+    return hc_group_stats(g, &data, (uint32_t)sizeof data);
+}
+static int stats_bad(hc_group *g) {
+    hc_group_stats_data data;
+    return hc_group_stats(g, &data, g == NULL ? (uint32_t)sizeof data : 119);
+}
+
+#endif

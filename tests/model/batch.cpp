@@ -1,0 +1,102 @@
+// The stealable batch (src/queue/batch.h): whatever owner and thieves do, each task is taken once.
+#include "model.h"
+//
+#include "queue/batch.h"
+#include "stand_ins.h"
+
+using namespace hc;
+using namespace hc::model;
+
+namespace {
+
+void body(void *) {}
+
+constexpr int kRounds = 2, kFill = 3;
+
+// The owner fills its batch twice and empties it, others take from it, half or all.
+template <int kThieves, bool kAll>
+struct Takeover : Model<kThieves + 1> {
+    BasicBatch<4> batch;
+    Plain<int> number[kRounds * kFill];
+    int taken[kRounds * kFill] = {}, filled = 0;
+
+    void run(const Entry &e) {
+        Plain<int> *p = static_cast<Plain<int> *>(e.arg);
+        CHECK(p >= number && p < number + filled && *p == p - number);
+        CHECK(taken[p - number]++ == 0);
+    }
+    void own() {
+        for (int round = 0; round < kRounds; round++) {
+            batch.refill([&](Entry *out) {
+                for (int k = 0; k < kFill; k++, filled++) {
+                    number[filled] = filled;
+                    out[k] = Entry(body, &number[filled]);
+                }
+                return kFill;
+            });
+            Entry e;
+            while (batch.take(&e)) run(e);
+            CHECK(!batch.has_rest());
+        }
+    }
+    void thread(unsigned i) override {
+        if (i == 0) return own();
+        Entry loot[4];
+        for (int tries = 0; tries < 2; tries++) {
+            const uint32_t n = kAll ? batch.steal_all(loot) : batch.steal(loot);
+            CHECK(n <= kFill);
+            for (uint32_t k = 0; k < n; k++) run(loot[k]);
+            if (n == 0) yield();
+        }
+    }
+    void after() override {
+        CHECK(batch.rest() == 0);
+        for (int t : taken) CHECK(t == 1);
+    }
+};
+
+// What is stolen goes into the thief's own batch, where others find it.
+struct Chain : Model<3> {
+    BasicBatch<4> batches[3];
+    Plain<int> number[4];
+    int taken[4] = {};
+    Chain() {
+        batches[0].refill([&](Entry *out) {
+            for (int k = 0; k < 4; k++) {
+                number[k] = k;
+                out[k] = Entry(body, &number[k]);
+            }
+            return 4;
+        });
+    }
+    void empty(unsigned i) {
+        Entry e;
+        while (batches[i].take(&e)) {
+            Plain<int> *p = static_cast<Plain<int> *>(e.arg);
+            CHECK(*p == p - number && taken[p - number]++ == 0);
+        }
+    }
+    void thread(unsigned i) override {
+        for (unsigned k = 0; k < 2; k++) {
+            empty(i);
+            auto &victim = batches[(i + k + 1) % 3];
+            batches[i].refill([&](Entry *out) { return victim.steal(out); });
+        }
+        empty(i);
+    }
+    void after() override {
+        for (unsigned i = 0; i < 3; i++) empty(i);
+        for (int t : taken) CHECK(t == 1);
+    }
+};
+
+}  // namespace
+
+int main() {
+    bool ok = true;
+    ok &= holds<Takeover<1, false>>("one thief", 150'000);
+    ok &= holds<Takeover<2, false>>("two thieves", 150'000);
+    ok &= holds<Takeover<1, true>>("all", 150'000);
+    ok &= holds<Chain>("chain", 50'000);
+    return ok ? 0 : 1;
+}

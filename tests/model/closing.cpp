@@ -1,0 +1,208 @@
+// The end of a group (src/group/closing.cpp, Lane::seal() and retract()): what was accepted runs or is handed back, what was
+// refused does neither, nobody waits in vain, and what a task did is visible to whoever waited for it.
+#include "model.h"
+//
+#include "staged.h"
+
+using namespace hc;
+using namespace hc::model;
+
+namespace {
+
+template <int Threads, int Tasks>
+struct Closed : Staged<Threads, Tasks> {
+    Closed() { this->shut_down_at_end = false; }
+    void results() {
+        for (auto &t : this->tasks) CHECK(t.ran == 0 || t.result == 1);
+    }
+    void close(bool now) {
+        this->g->shutdown(now);
+        CHECK(this->g->await(kNever));
+        results();
+    }
+};
+
+// A submitter, singly or with an array, a worker, and the end. The submitter's lane is new, or has been listed before.
+template <int kArray, bool kNow, Kind kKind>
+struct Submitter : Closed<3, 4> {
+    Submitter() { build(1, kKind); }
+    void thread(unsigned i) override {
+        if (i == 0)
+            for (int k = 0; k < 4; k += kArray) kArray == 1 ? offer(k) : offer(k, kArray);
+        if (i == 1) close(kNow);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
+// Two workers; the last to leave seals the lanes.
+struct TwoWorkers : Closed<4, 3> {
+    TwoWorkers() { build(2); }
+    void thread(unsigned i) override {
+        if (i == 0)
+            for (int k = 0; k < 3; k++) offer(k);
+        if (i == 1) close(false);
+        if (i >= 2) work(i - 2);
+        thread_ends();
+    }
+};
+
+// A task waits for those behind it, which shutdown(now) hands back: from a batch and from a lane.
+struct Stuck : Closed<3, 4> {
+    Condition others;
+    Stuck() {
+        build(1);
+        give(0, {0, 1});
+        tasks[0].until = &others;
+    }
+    void begun() override {
+        if (tasks[1].unrun + tasks[1].ran) others.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(2);
+            offer(3);
+        }
+        if (i == 1) close(true);
+        if (i == 2) {
+            g->workers[0].run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+};
+
+// Two threads close and await, one of them with a deadline.
+struct TwoClosers : Closed<3, 2> {
+    TwoClosers() { build(1); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(0);
+            offer(1);
+            close(true);
+        }
+        if (i == 1) {
+            g->shutdown(false);
+            if (g->await(1)) results();
+        }
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
+// The creator lets go of a group with workers, without a word.
+struct LetGo : Closed<2, 2> {
+    LetGo() { build(1); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(0);
+            post(1);
+            thread_ends();
+            g->unref();
+        } else {
+            work(0);
+        }
+        thread_ends();
+    }
+    void after() override {
+        for (auto &t : tasks) CHECK(t.ran == 1);
+    }
+};
+
+// Everything submitted before a drain has ended after it; what others submit meanwhile may or may not.
+template <Kind kKind>
+struct Drained : Staged<3, 4> {
+    bool drained = false;
+    Drained() {
+        shut_down_at_end = false;
+        build(1, kKind);
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(0);
+            post(1);
+            CHECK(g->drain(kNever));
+            CHECK(tasks[0].result == 1 && tasks[1].result == 1);
+            drained = true;
+            if (ended == 4) g->shutdown(false);
+        }
+        if (i == 1) {
+            post(2);
+            post(3);
+            CHECK(g->drain(kNever));
+            CHECK(tasks[2].result == 1 && tasks[3].result == 1);
+            if (drained) g->shutdown(false);
+        }
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
+// A bounded group never holds more than its capacity; what was refused for want of room may be tried again.
+struct Bounded : Closed<3, 4> {
+    static constexpr uint64_t kCapacity = 2;
+    Bounded() {
+        options.capacity = kCapacity;
+        build(1);
+    }
+    void thread(unsigned i) override {
+        if (i == 0)
+            for (int k = 0; k < 4; k++) {
+                Submit s;
+                while ((s = submit(g, entry(k))) == Submit::kFull) yield();
+                if (s != Submit::kOk) refuse(k);
+            }
+        if (i == 1) close(false);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+    void after() override {
+        for (auto &t : tasks) CHECK(t.ran + t.refused == 1);
+        CHECK(g->budget.free_.load(memory_order_relaxed) + held() == kCapacity);
+        g->unref();
+    }
+    uint64_t held() {
+        uint64_t n = 0;
+        g->each_box([&](Outbox &o) { n += o.credit; });
+        return n;
+    }
+};
+
+// Tickets: run, or dropped, or refused; and the record is back in every case.
+template <bool kNow>
+struct Tickets : Closed<3, 3> {
+    Tickets() { build(1); }
+    static void drop(void *task, int32_t) { Tickets::now->not_run(task); }
+    void thread(unsigned i) override {
+        if (i == 0)
+            for (int k = 0; k < 3; k++)
+                if (submit_ticket(g, entry(k), drop, "label") != Submit::kOk) refuse(k);
+        if (i == 1) close(kNow);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
+}  // namespace
+
+int main() {
+    constexpr Kind kStealing = Kind::kStealing, kShared = Kind::kShared, kPinned = Kind::kPinned;
+    bool ok = true;
+    ok &= holds<Submitter<1, false, kStealing>>("submitter", 30'000);
+    ok &= holds<Submitter<1, true, kStealing>>("submitter, now", 30'000);
+    ok &= holds<Submitter<4, false, kStealing>>("array", 30'000);
+    ok &= holds<Submitter<2, true, kStealing>>("array, now", 30'000);
+    ok &= holds<Submitter<1, false, kShared>>("shared", 30'000);
+    ok &= holds<Submitter<2, true, kShared>>("shared, now", 30'000);
+    ok &= holds<Submitter<1, false, kPinned>>("pinned", 30'000);
+    ok &= holds<TwoWorkers>("two workers", 30'000);
+    ok &= holds<Stuck>("stuck", 30'000);
+    ok &= holds<TwoClosers>("two closers", 30'000);
+    ok &= holds<LetGo>("let go", 30'000);
+    ok &= holds<Drained<kStealing>>("drained", 30'000);
+    ok &= holds<Drained<kShared>>("drained, shared", 30'000);
+    ok &= holds<Bounded>("bounded", 30'000);
+    ok &= holds<Tickets<false>>("tickets", 30'000);
+    ok &= holds<Tickets<true>>("tickets, now", 30'000);
+    return ok ? 0 : 1;
+}

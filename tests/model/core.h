@@ -1,0 +1,87 @@
+// The whole core in one translation unit: the real sources, but for threads, clock, futex and memory. With its private parts
+// in view, so that a scenario can begin in the middle.
+#ifndef HC_MODEL_CORE_H
+#define HC_MODEL_CORE_H
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "stand_ins.h"
+
+#define private public
+#include "group/group.h"
+#include "group/registry.h"
+#include "group/submit.h"
+#include "group/worker.h"
+#undef private
+
+#include "group/closing.cpp"
+#include "group/find.cpp"
+#include "group/group.cpp"
+#include "group/run_ticket.cpp"
+#include "group/sleep.cpp"
+#include "group/submit.cpp"
+#include "group/worker.cpp"
+
+// A thread ends when the scenario says so: thread_ends(). None forks.
+#include <pthread.h>
+namespace hc::model {
+
+inline int key_create(pthread_key_t *, void (*)(void *)) { return 0; }
+inline int setspecific(pthread_key_t, const void *) { return 0; }
+inline int atfork(void (*)(), void (*)(), void (*)()) { return 0; }
+
+}  // namespace hc::model
+#define pthread_key_create model::key_create
+#define pthread_setspecific model::setspecific
+#define pthread_atfork model::atfork
+#include "group/registry.cpp"
+#undef pthread_key_create
+#undef pthread_setspecific
+#undef pthread_atfork
+
+namespace hc::model {
+
+// The threads of a model are fibers of one thread: each finds its own record in the thread-local variable.
+struct Records {
+    static inline ThreadRecord *of[Machine::kThreads];
+    static void at_switch(rl::thread_id_t from, rl::thread_id_t to) {
+        if (from >= 0) of[from] = this_thread;
+        this_thread = std::exchange(of[to], nullptr);
+    }
+    static void hand_to(unsigned thread) {  // the caller's
+        if (rl::thread_index() != thread) of[thread] = std::exchange(this_thread, nullptr);
+    }
+    static void forget() {
+        machine.at_switch = at_switch;
+        this_thread = nullptr;
+        std::fill(std::begin(of), std::end(of), nullptr);
+    }
+    static bool none() {
+        return this_thread == nullptr && std::all_of(std::begin(of), std::end(of), [](auto *r) { return r == nullptr; });
+    }
+};
+
+// A submitter's thread ends.
+inline void thread_ends() {
+    if (this_thread != nullptr) registry::hand_back(this_thread);
+}
+
+// A model of a whole group. The registry lives for one iteration.
+template <int Threads, int Started = 0>
+struct CoreModel : Model<Threads, Started> {
+    CoreModel() {
+        Records::forget();
+        new (&registry::lock) Mutex;
+    }
+    ~CoreModel() {
+        registry::lock.~Mutex();
+        CHECK(Records::none());
+    }
+};
+
+}  // namespace hc::model
+#endif

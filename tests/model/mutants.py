@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Weakens the core, one place at a time, and demands that a model notices.
+
+A mutant is one source file with one order weakened, or one fence, wake, lock or second look removed. The models that cover
+the file are compiled against it and run; the first to fail kills it. A mutant that no model kills, and that equivalents.txt
+does not explain, fails this program: either the model is too weak, or the order stronger than needed.
+
+    mutants.py                 all of them
+    mutants.py --only batch.h  those of the files whose name contains this
+    mutants.py --quick         one for each file and kind
+    mutants.py --list          no compiling: only say which there are
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SRC = HERE.parent.parent / 'src'
+
+# Which models look at a file, the likeliest to notice first.
+MODELS = {
+    'sync/parker.h': ['parker', 'sleep'],
+    'sync/event.h': ['event', 'closing'],
+    'queue/recycler.h': ['recycler'],
+    'queue/ring.h': ['lane', 'closing'],
+    'queue/lane.h': ['lane', 'closing', 'sleep'],
+    'queue/batch.h': ['batch', 'sleep', 'closing'],
+    'queue/listing.h': ['listing', 'sleep'],
+    'queue/directory.h': ['listing', 'sleep', 'closing'],
+    'task/ticket.h': ['ticket', 'closing'],
+    'group/gate.h': ['beds', 'sleep', 'closing'],
+    'group/sleep.cpp': ['sleep', 'closing'],
+    'group/find.cpp': ['sleep', 'closing'],
+    'group/worker.cpp': ['sleep', 'closing'],
+    'group/worker.h': ['closing', 'sleep'],
+    'group/submit.h': ['sleep', 'closing'],
+    'group/submit.cpp': ['sleep', 'closing'],
+    'group/closing.cpp': ['closing', 'life'],
+    'group/group.h': ['closing', 'life'],
+    'group/group.cpp': ['closing', 'life'],
+    'group/registry.cpp': ['closing', 'life'],
+}
+# What the models have of their own instead, and what has nothing to weaken but statistics.
+NOT_MODELLED = ['sync/atomic.h', 'sync/fence.h', 'sync/fence.cpp', 'sync/mutex.h', 'memory/hooks.cpp', 'observe/stats.cpp']
+
+WEAKER = {'acquire': ['relaxed'], 'release': ['relaxed'], 'acq_rel': ['acquire', 'release'], 'seq_cst': ['acq_rel']}
+
+# Calls that disappear wherever they are made. The value is what stands for their result.
+CALLS = {
+    'wake': {name: 'false' for name in ('unpark', 'futex_wake', 'wake_one', 'wake_all', 'wake', 'wake_for', 'after_publish',
+                                        'found_work', 'signal', 'went_idle')},
+    'look': {'relist': 'false', 'work_left': '0', 'left': '0', 'nothing_left': 'true', 'reap_batches': 'false',
+             'reap_lanes': 'false', 'retract': '0'},
+}
+
+# The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
+BY_HAND = [
+    ('sync/parker.h', 'look', r'while \(word_\.load\(memory_order_acquire\) == kParked\)', 'while (false)'),
+    ('queue/lane.h', 'look', r'if \(most > there\) most = there;', ''),
+    ('queue/lane.h', 'look', r'if \(empty\(\)\) return true;', 'return true;'),
+    ('queue/lane.h', 'look', r'while \(const size_t n = pop\(back, 16\)\) out \+= n;', 'out = pop(back, 1);'),
+    ('queue/batch.h', 'look', r'&& !settle\(k\)', ''),
+    ('queue/batch.h', 'look', r'&& !settle\(k\)', '&& true'),
+    ('queue/batch.h', 'look', r'if \(k < limit_\.load\(memory_order_relaxed\)\) return true;', ''),
+    ('queue/batch.h', 'look', r'limit_\.store\(base_, memory_order_relaxed\);', ''),
+    ('queue/batch.h', 'look', r'limit_\.store\(keep, memory_order_relaxed\);', 'limit_.store(limit, memory_order_relaxed);'),
+    ('queue/batch.h', 'look', r'cursor_\.store\(k, memory_order_relaxed\);', ''),
+    ('queue/listing.h', 'look', r'shelf->listed\.fetch_or\([^;]*;', ''),
+    ('queue/listing.h', 'look', r'hall->listed\.fetch_or\([^;]*;', ''),
+    ('queue/directory.h', 'look', r'if \(shelf->listed\.load\(memory_order_acquire\) != 0\)', 'if (false)'),
+    ('queue/directory.h', 'look', r'if \(lane_at\(shelf, l\)->empty\(\)\) continue;', 'continue;'),
+    ('group/gate.h', 'look', r'while \(in_bed\(i\)\) \{', 'if (in_bed(i)) for (int once = 1; once--;) {'),
+    ('group/gate.h', 'look', r'\} while \(in_bed\(i\)\);', '} while (false);'),
+    ('group/gate.h', 'look', r'parked\(w\) == 0 \|\| searching\(w\) >= enough', 'parked(w) == 0'),
+    ('group/sleep.cpp', 'look', r'owes_look_ = true;', ''),
+    ('group/find.cpp', 'look', r'owes_look_ = true;', ''),
+    ('group/sleep.cpp', 'look', r'gate\.closed\(\)', 'false'),
+    ('group/submit.cpp', 'look', r'if \(!o->listing\.listed\(\)\) \{', 'if (false) {'),
+    ('group/worker.cpp', 'look', r'if \(group_\.leave\(\)\) seal\(\);', 'group_.leave();'),
+]
+
+TYPE = re.compile(r'(?:\b(?:void|bool|auto|uint32_t|uint64_t|size_t|Submit|int)\s*[&*]?\s*|::)$')
+
+
+def code_only(text):
+    """The text with comments and strings blanked, at the same offsets."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+    return pattern.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
+
+
+def closing(code, at):
+    """The offset behind the bracket that closes the one at `at`."""
+    depth = 0
+    for i in range(at, len(code)):
+        depth += (code[i] in '([{') - (code[i] in ')]}')
+        if depth == 0:
+            return i + 1
+    raise ValueError('unbalanced')
+
+
+def object_begin(code, at):
+    """Where the expression begins whose member is named at `at`: a.b[c]->NAME."""
+    while True:
+        m = re.search(r'(\.|->|::)$', code[:at])
+        if m is None:
+            return at
+        at = m.start()
+        while code[at - 1] in ')]':
+            depth, at = 1, at - 1
+            while depth:
+                at -= 1
+                depth += (code[at] in ')]') - (code[at] in '([')
+        at = re.search(r'\w*$', code[:at]).start()
+
+
+def mutants_of(name):
+    """(kind, begin, end, replacement) for one file."""
+    text = (SRC / name).read_text()
+    code = code_only(text)
+    fences = [(m.start(), closing(code, m.end() - 1)) for m in re.finditer(r'\batomic_thread_fence\s*\(', code)]
+    for m in re.finditer(r'\bmemory_order_(acquire|release|acq_rel|seq_cst)\b', code):
+        if not any(a <= m.start() < b for a, b in fences):
+            for weaker in WEAKER[m.group(1)]:
+                yield 'order', m.start(), m.end(), 'memory_order_' + weaker
+    for m in re.finditer(r'\b(?:atomic_thread_fence|light_fence|heavy_fence)\s*\(', code):
+        end = code.index(';', closing(code, m.end() - 1)) + 1
+        yield 'fence', m.start(), end, ';'
+    for m in re.finditer(r'\bLocked \w+\([^;]*\);', code):
+        yield 'lock', m.start(), m.end(), ';'
+    for kind, calls in CALLS.items():
+        for call, instead in calls.items():
+            for m in re.finditer(r'\b%s\s*\(' % call, code):
+                begin = object_begin(code, m.start())
+                if not TYPE.search(code[:begin]):  # a declaration
+                    yield kind, begin, closing(code, m.end() - 1), instead
+    for file, kind, pattern, instead in BY_HAND:
+        if file == name:
+            found = list(re.finditer(pattern, code))
+            if not found:
+                sys.exit(f'{name} has no longer: {pattern}\nmutants.py must follow.')
+            for m in found:
+                yield kind, m.start(), m.end(), instead
+
+
+class Mutant:
+    def __init__(self, name, kind, begin, end, instead):
+        text = (SRC / name).read_text()
+        self.name, self.kind = name, kind
+        self.text = text[:begin] + instead + text[end:]
+        self.line = text.count('\n', 0, begin) + 1
+        first, last = text.rindex('\n', 0, begin) + 1, text.index('\n', end)
+        tail = len(text) - last
+        squeeze = lambda s: ' '.join(s.split())
+        self.before, self.after = squeeze(text[first:last]), squeeze(self.text[first:len(self.text) - tail])
+
+    def key(self):
+        return self.name, self.before, self.after
+
+    def __str__(self):
+        return f'{self.name}:{self.line} [{self.kind}]\n  - {self.before}\n  + {self.after}'
+
+
+def equivalents():
+    """(file, line before, line after) -> reason"""
+    known, block = {}, []
+    for line in (HERE / 'equivalents.txt').read_text().splitlines() + ['']:
+        if line.startswith('#'):
+            continue
+        if line.strip():
+            block.append(line.strip())
+        elif block:
+            name, before, after, *reason = block
+            known[name, before.removeprefix('- '), after.removeprefix('+ ')] = ' '.join(reason)
+            block = []
+    return known
+
+
+class Bench:
+    """Compiles and runs models."""
+    def __init__(self, compiler, folder):
+        self.folder = pathlib.Path(folder)
+        self.flags = compiler + ['-std=c++20', '-O1', '-w', '-DHC_SYNC_MODEL']
+        common = self.folder / 'common'
+        common.mkdir()
+        for f in ('model.h', 'seam.h', 'scheduler.h'):
+            shutil.copy2(HERE / f, common)
+        self.common = common
+        # Relacy and Boost, and relacy's runner, do not depend on the core: once for all.
+        self.run(self.flags + ['-x', 'c++-header', common / 'model.h', '-o', common / 'model.h.gch'])
+        self.run(self.flags + ['-include', common / 'model.h', '-I', HERE, '-c', HERE / 'runner.cpp', '-o', common / 'runner.o'])
+
+    @staticmethod
+    def run(command):
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stdout)
+
+    def judge(self, mutant):
+        """What killed it, or None. RuntimeError: it does not compile."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            place = pathlib.Path(folder)
+            (place / mutant.name).parent.mkdir(parents=True)
+            (place / mutant.name).write_text(mutant.text)
+            for model in MODELS[mutant.name]:
+                program = place / model
+                self.run(self.flags + ['-include', self.common / 'model.h', '-I', HERE / 'stand_in', '-I', place, '-I', SRC,
+                                       '-I', HERE, HERE / (model + '.cpp'), self.common / 'runner.o', '-o', program])
+                try:
+                    done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
+                                          env={**os.environ, 'HC_MODEL_STOP': '1'})
+                except subprocess.TimeoutExpired:
+                    return f'{model}: does not end'
+                if done.returncode:
+                    out = done.stdout.decode(errors='replace')
+                    said = re.search(r'^FAILED (.*?) +\d+ iterations', out, re.M)
+                    why = re.search(r'^([A-Z][A-Z /]+)(?: \(.*\))?$', out, re.M)
+                    return f'{model}: {said.group(1)} ({why.group(1).lower() if why else "?"})' if said else f'{model}: crash'
+        return None
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument('--only', metavar='NAME', default='')
+    options.add_argument('--quick', action='store_true')
+    options.add_argument('--list', action='store_true')
+    options.add_argument('--jobs', type=int, default=len(os.sched_getaffinity(0)))
+    options.add_argument('compiler', nargs='*', default=['g++'])
+    o = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        # Somebody may be at work on the sources: all of this run is about one state of them.
+        global SRC
+        SRC = shutil.copytree(SRC, pathlib.Path(folder) / 'src')
+        return hunt(o, folder)
+
+
+def hunt(o, folder):
+    for file in sorted(SRC.glob('*/*.*')):
+        name = str(file.relative_to(SRC))
+        if name not in MODELS and name not in NOT_MODELLED and next(mutants_of(name), None) is not None:
+            sys.exit(f'{name} has something to weaken, and no model: see MODELS in mutants.py')
+    mutants, seen = [], set()
+    for name in MODELS:
+        if o.only not in name:
+            continue
+        for m in mutants_of(name):
+            if o.quick and (name, m[0]) in seen:
+                continue
+            seen.add((name, m[0]))
+            mutants.append(Mutant(name, *m))
+    if o.list:
+        print('\n'.join(map(str, mutants)))
+        return print(len(mutants), 'mutants')
+
+    known, used, bad, counts = equivalents(), set(), [], {}
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        bench = Bench(o.compiler, folder)
+        judged = [(m, pool.submit(bench.judge, m)) for m in mutants]
+        for m, verdict in judged:
+            try:
+                killer = verdict.result()
+            except RuntimeError as e:
+                bad.append(m)
+                print(f'{m}\n  DOES NOT COMPILE\n{e}', flush=True)
+                continue
+            if killer is not None:
+                fate, note = 'killed', f'killed by {killer}'
+                if m.key() in known:
+                    bad.append(m)
+                    note += ', BUT equivalents.txt says that nothing can'
+            elif m.key() in known:
+                fate, note = 'equivalent', f'equivalent: {known[m.key()]}'
+            else:
+                bad.append(m)
+                fate, note = 'survived', 'SURVIVED'
+            used.add(m.key())
+            counts[fate] = counts.get(fate, 0) + 1
+            print(f'{m}\n  {note}', flush=True)
+    if not o.only and not o.quick:
+        for key in known.keys() - used:
+            print('equivalents.txt explains what does not exist:', *key, sep='\n  ')
+            bad.append(key)
+    print(f'{len(mutants)} mutants:', ', '.join(f'{n} {fate}' for fate, n in sorted(counts.items())))
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,93 @@
+// A group whose threads are the scenario's own: built and torn down by the real code, begun in whatever state the scenario
+// puts it. Its tasks know whether they ran, and may wait for others. When all have run, the group is shut down; if one never
+// runs, its workers sleep for ever, and relacy reports a deadlock.
+#ifndef HC_MODEL_STAGED_H
+#define HC_MODEL_STAGED_H
+#include "core.h"
+namespace hc::model {
+
+struct Task {
+    Plain<int> payload{0};  // written just before the submit, read by the task: the submit must publish it
+    Plain<int> result{0};   // written by the task
+    int ran = 0, refused = 0, unrun = 0;
+    Condition *until = nullptr;  // this task's body waits for it
+};
+
+template <int Threads, int Tasks>
+struct Staged : CoreModel<Threads> {
+    GroupOptions options;
+    Group *g = nullptr;
+    Task tasks[Tasks];
+    int ended = 0;
+    bool shut_down_at_end = true;
+
+    static inline Staged *now;  // the iteration's
+
+    Staged() { options.spin_ns = 0; }
+
+    void build(uint32_t workers, Kind kind = Kind::kStealing) {
+        now = this;
+        options.workers = workers;
+        options.kind = kind;
+        options.on_unrun = [](void *, void (*)(void *), void *arg, int32_t) { now->not_run(arg); };
+        g = new (memory::allocate(sizeof(Group), alignof(Group))) Group(options);
+        CHECK(g->build());
+        g->alive_.store(workers, memory_order_relaxed);
+    }
+
+    Entry entry(int i) {
+        tasks[i].payload = i + 1;
+        return Entry(body, &tasks[i]);
+    }
+    // A submit that must be accepted, and one that may be refused.
+    void post(int i) { CHECK(submit(g, entry(i)) == Submit::kOk); }
+    void offer(int i) {
+        if (submit(g, entry(i)) != Submit::kOk) refuse(i);
+    }
+    void offer(int first, int n) {
+        Entry e[Tasks];
+        for (int i = 0; i < n; i++) e[i] = entry(first + i);
+        size_t accepted = 0;
+        submit_batch(g, e, static_cast<size_t>(n), &accepted);
+        for (int i = static_cast<int>(accepted); i < n; i++) refuse(first + i);
+    }
+    void refuse(int i) {
+        tasks[i].refused++;
+        one_less();
+    }
+    // A worker in the middle of a batch.
+    void give(uint32_t worker, std::initializer_list<int> which) {
+        g->workers[worker].batch_.refill([&](Entry *out) {
+            for (int i : which) *out++ = entry(i);
+            return which.size();
+        });
+    }
+    void work(uint32_t worker) { Worker::body(&g->workers[worker]); }  // the worker's whole life
+
+    static void body(void *p) {
+        auto *t = static_cast<Task *>(p);
+        CHECK(t->payload == static_cast<int>(t - now->tasks) + 1);
+        CHECK(t->ran++ == 0);
+        now->begun();
+        if (t->until != nullptr) t->until->wait();
+        t->result = 1;
+        now->one_less();
+    }
+    virtual void begun() {}  // after any task has begun
+    void not_run(void *task) {
+        CHECK(static_cast<Task *>(task)->unrun++ == 0);
+        now->begun();
+        now->one_less();
+    }
+    void one_less() {
+        if (++ended == Tasks && shut_down_at_end) g->shutdown(false);
+    }
+
+    void after() override {
+        for (auto &t : tasks) CHECK(t.ran + t.refused + t.unrun == 1);
+        g->unref();
+    }
+};
+
+}  // namespace hc::model
+#endif

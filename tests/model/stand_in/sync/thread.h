@@ -1,0 +1,21 @@
+// Threads of the model, in place of src/sync/thread.h: a started thread is one of relacy's dynamic ones.
+#pragma once
+#include <signal.h>
+
+#include "seam.h"
+namespace hc {
+
+using Thread = rl::win_waitable_object *;
+
+inline bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t) {
+    *out = rl::ctx().create_thread(body, self);
+    return true;
+}
+inline void thread_join(Thread t) { t->wait(false, false, rl::debug_info("thread_join")); }
+inline void thread_detach(Thread) {}
+inline void thread_name(const char *, uint32_t) {}
+inline sigset_t thread_signals() { return {}; }
+inline void thread_yield(HC_PLACE) { rl::yield(1, at); }
+inline void cpu_relax(HC_PLACE) { rl::yield(1, at); }
+
+}  // namespace hc
