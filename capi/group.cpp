@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "capi/border.h"
+#include "group/registry.h"
 #include "sync/clock.h"
 
 using namespace hc;
@@ -8,16 +9,11 @@ using namespace hc::capi;
 
 namespace {
 
-bool from_caller(const hc_group *g) {
-    const ThreadRecord *t = this_thread;
-    return t != nullptr && t->now.group != nullptr && t->now.group == of(g);
-}
-
 // What every waiting call refuses before it waits.
 int cannot_wait(const hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
-    return from_caller(g) ? HC_EDEADLK : HC_OK;
+    return registry::inside(of(g)) ? HC_EDEADLK : HC_OK;
 }
 
 uint64_t deadline(uint64_t timeout) { return timeout == HC_NEVER ? kNever : after(timeout); }
@@ -71,13 +67,15 @@ void hc_group_ref(hc_group *g) {
 }
 
 void hc_group_unref(hc_group *g) {
-    if (g != nullptr && !of(g)->foreign()) of(g)->unref();
+    if (g == nullptr || of(g)->foreign()) return;
+    registry::unref(of(g));
 }
 
 int hc_group_shutdown(hc_group *g, uint32_t how) {
     if (g == nullptr || how > HC_SHUTDOWN_NOW) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     of(g)->shutdown(how == HC_SHUTDOWN_NOW);
+    registry::settle();
     return HC_OK;
 }
 
@@ -88,15 +86,19 @@ int hc_group_drain(hc_group *g, uint64_t timeout) {
 
 int hc_group_await(hc_group *g, uint64_t timeout) {
     if (const int no = cannot_wait(g)) return no;
-    return of(g)->await(deadline(timeout)) ? HC_OK : HC_ETIMEDOUT;
+    const bool ended = of(g)->await(deadline(timeout));
+    const bool foreign = of(g)->foreign();  // a drop has forked
+    registry::settle();
+    return ended ? HC_OK : foreign ? HC_EFORKED : HC_ETIMEDOUT;
 }
 
 int hc_group_destroy(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     of(g)->shutdown(false);
-    if (!from_caller(g)) of(g)->await(kNever);
-    of(g)->unref();
+    if (!registry::inside(of(g)) && !of(g)->await(kNever)) return HC_EFORKED;  // a drop has forked
+    registry::unref(of(g));
+    registry::settle();
     return HC_OK;
 }
 
@@ -118,8 +120,10 @@ int32_t hc_worker_index(void) {
 uint32_t hc_group_slots(const hc_group *g) { return g == nullptr ? 0 : of(g)->worker_count; }
 
 int hc_thread_sigmask_restore(void) {
-    if (this_thread == nullptr || this_thread->now.worker == nullptr) return HC_EINVAL;
-    thread_set_signals(this_thread->now.group->creator_signals());
+    const sigset_t *mask = registry::mask_of_forking_task();
+    if (this_thread != nullptr && this_thread->self != nullptr) mask = &this_thread->self->group().creator_signals();
+    if (mask == nullptr) return HC_EINVAL;
+    thread_set_signals(*mask);
     return HC_OK;
 }
 

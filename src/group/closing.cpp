@@ -36,8 +36,13 @@ void Group::hand_back(Entry e) {
 }
 
 void Group::reap(const Entry *e, uint32_t n) {
+    if (n == 0) return;
     budget.give(n);
-    for (uint32_t i = 0; i < n; i++) hand_back(e[i]);
+    {
+        registry::Borrowed frame(this);
+        for (uint32_t i = 0; i < n && !foreign(); i++) hand_back(e[i]);
+    }
+    if (foreign()) return;                      // a drop has forked, and this is the child
     reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
     went_idle();
 }
@@ -71,7 +76,10 @@ bool Group::await(uint64_t deadline) {
             reap_batches();
             reap_lanes();
         }
-        const bool ended = alive_.load(memory_order_acquire) == 0;  // pairs with the release in worker_gone()
+        if (foreign()) return false;
+        // Not only the workers: others may be handing back, or running what did not fit.
+        const bool ended =
+            alive_.load(memory_order_acquire) == 0 && quiescent();  // pairs with the release in worker_gone()
         const bool in_time = ended || changed.wait(ticket, deadline);
         changed.done();
         if (ended) break;
@@ -91,7 +99,7 @@ void Group::join() {
 // By the last worker to leave its loop: nobody else takes from the lanes now, but for those who hand back.
 void Worker::seal() {
     group_.directory.each_lane([this](Lane *lane) {
-        for (bool sealed = false; !sealed;) {
+        for (bool sealed = false; !sealed && !group_.foreign();) {
             while (!lane->try_claim()) thread_yield();
             uint32_t n = batch_.refill([&](Entry *out) { return lane->pop(out, Batch::kSize); });
             if (n == 0) sealed = lane->seal();
@@ -99,7 +107,7 @@ void Worker::seal() {
             if (n != 0) run_batch();
         }
     });
-    group_.went_idle();
+    if (!group_.foreign()) group_.went_idle();
 }
 
 }  // namespace hc

@@ -38,6 +38,7 @@
 #include "sync/atomic.h"
 #include "sync/fence.h"
 #include "sync/parker.h"
+#include "sync/thread.h"
 namespace hc {
 
 class Gate {
@@ -92,7 +93,10 @@ class Gate {
     // Wakes this worker if it is parked, whoever searches.
     bool wake(uint32_t i) {
         while (in_bed(i)) {
-            if (!permission()) continue;  // taken for a parker between its two steps, which is about to raise `parked`
+            if (!permission()) {
+                thread_yield();  // it was taken for a parker between its two steps, which is about to raise `parked`
+                continue;
+            }
             parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
             return true;
         }
@@ -111,7 +115,7 @@ class Gate {
     void stop_searching() { word_.fetch_sub(kOneSearcher, memory_order_relaxed); }
 
     // The searcher has work. left(most) -> how much else is there to take, counted up to `most`. Returns how many
-    // workers were woken for it: up to two, so that a burst starts in a tree and not in a chain.
+    // workers were woken for it: up to four, so that a burst starts in a tree and not in a chain.
     template <class Left>
     uint32_t found_work(Left &&left) {
         // release: what this searcher published is visible to the last one; pairs with the fence below
@@ -134,7 +138,10 @@ class Gate {
     // True: SEARCHING again. False: a token is on its way; sleep() will return soon.
     bool cancel(uint32_t i) {
         do {
-            if (!permission()) continue;  // as in wake(), unless our bit is gone too
+            if (!permission()) {
+                thread_yield();  // as in wake(), unless our bit is gone too
+                continue;
+            }
             if (leave_bed(i)) return true;
             parkers_[take_any_bed()].unpark();
             return false;

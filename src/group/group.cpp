@@ -69,23 +69,21 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
         free(g);
         return Create::kNoMemory;
     }
-    for (uint32_t i = 0; i < g->worker_count; i++) {
-        // Counted before it starts, for it may end before we do.
-        g->alive_.fetch_add(1, memory_order_relaxed);
-        if (g->workers[i].start()) continue;
-        // Those that were not started have left already, and so need not seal: no submit can have come.
-        g->alive_.fetch_sub(1, memory_order_relaxed);
-        g->leaving_.fetch_add(g->worker_count - i, memory_order_relaxed);
-        g->started_ = i;
-        g->ref();  // an awaiter's, so that the last worker does not free it under us
-        if (i == 0) g->unref();
+    const uint32_t n = g->worker_count;
+    g->alive_.store(n, memory_order_relaxed);  // before the first of them starts, for it may end before the last
+    uint32_t started = 0;
+    while (started < n && g->workers[started].start()) started++;
+    g->started_ = started;
+    if (started < n) {
+        g->leaving_.fetch_add(n - started, memory_order_acq_rel);  // pairs with leave()
+        const bool nobody =
+            g->alive_.fetch_sub(n - started, memory_order_acq_rel) == n - started;  // pairs with worker_gone()
         g->shutdown(true);
         g->await(kNever);
-        g->unref();
+        if (nobody) g->unref();  // the workers' reference
         g->unref();
         return Create::kNoThread;
     }
-    g->started_ = g->worker_count;
     *out = g;
     return Create::kOk;
 }
@@ -108,20 +106,15 @@ void Group::free(Group *g) {
 bool Group::foreign() const { return generation_ != registry::generation; }
 
 void Group::unref() {
-    const auto drop = [this] {
-        return refs_.fetch_sub(1, memory_order_acq_rel);
-    };  // pairs with itself: uses before the end
-    uint32_t before = drop();
-    if (before == 2 && !closed()) {  // only the workers are left, and they cannot end before somebody tells them
-        ref();                       // they might end while we do
-        shutdown(false);
-        before = drop();
-    }
-    if (before == 1) {
-        if (!joined_)
-            for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
-        free(this);
-    }
+    uint32_t refs = refs_.load(memory_order_relaxed);
+    do  // Only the workers would be left, and they cannot end before somebody tells them.
+        if (refs == 2 && !closed()) shutdown(false);
+    while (!refs_.compare_exchange_weak(refs, refs - 1, memory_order_acq_rel,  // pairs with itself: uses before the end
+                                        memory_order_relaxed));
+    if (refs != 1) return;
+    if (!joined_)
+        for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
+    free(this);
 }
 
 void Group::worker_gone() {
@@ -152,7 +145,10 @@ bool Group::quiescent() {
 }
 
 void Group::went_idle() {
-    if (changed.awaited() && quiescent()) changed.signal();
+    if (!changed.awaited()) return;
+    // Two may end at once, each the last but for the other: one of them must see both. Pairs with itself.
+    atomic_thread_fence(memory_order_seq_cst);
+    if (quiescent()) changed.signal();
 }
 
 bool Group::drain(uint64_t deadline) {

@@ -59,6 +59,7 @@ class Group {
     // Lanes of submitters, under the registry's lock.
     Outbox *hand_out();
     void take_back(Outbox *o);
+    uint32_t next_in_turn() { return turn_.fetch_add(1, memory_order_relaxed) % inbox_count; }  // HC_KIND_PINNED
     uint64_t holders() const { return holders_.load(memory_order_relaxed); }
 
     // True when nothing is queued: neither in a lane nor in a batch behind the task that its worker is running.
@@ -106,6 +107,7 @@ class Group {
     Atomic<uint64_t> *beds_ = nullptr;
     Outbox *free_outboxes_ = nullptr;  // under the registry's lock
     Atomic<uint64_t> holders_{0};
+    Atomic<uint32_t> turn_{0};
     Atomic<uint32_t> refs_{2};  // the creator's, the workers'
     Atomic<uint32_t> alive_{0};
     Atomic<uint32_t> leaving_{0};

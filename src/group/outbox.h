@@ -6,7 +6,7 @@
 //
 // A thread that ends hands its outboxes back: the next new submitter goes on with them, whatever they still hold. A
 // group that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here
-// but those to `hot_*` and `now`. A thread reads its own bindings without it: one that names a group that the thread
+// but those to `hot_*`, `now` and `owed`. A thread reads its own bindings without it: one that names a group that the thread
 // may still use is not being cut.
 #pragma once
 #include "queue/lane.h"
@@ -35,17 +35,26 @@ struct Binding {
     Binding *next = nullptr;
 };
 
+// What a thread is in: a task, a drop, or a thread hook. Frames nest: a task may submit to a full group, which makes its
+// thread run another task meanwhile.
+struct Frame {
+    Group *group = nullptr;
+    Worker *worker = nullptr;  // whose index the task sees
+    const char *label = nullptr;
+    bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
+    uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
+    Frame *outer = nullptr;
+};
+
 struct ThreadRecord {
     // The last stealing group that this thread submitted to: the short way (submit.h).
     Atomic<Group *> hot_group{nullptr};
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;
-    uint32_t turn = 0;  // which worker of a pinned group gets the next task
-    struct Now {        // whose task this thread is in
-        Group *group = nullptr;
-        Worker *worker = nullptr;
-        const char *label = nullptr;
-    } now;
+    Worker *self = nullptr;  // nullptr: not a worker's thread
+    Frame now;
+    Group *owed_group = nullptr;  // see Frame::unrefs
+    uint32_t owed = 0;
 };
 
 // One pointer, so that even a dlopen'ed library finds room for it in the static TLS block.

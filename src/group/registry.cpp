@@ -18,6 +18,8 @@ namespace {
 
 pthread_key_t key;
 bool ready = false;
+bool forked_in_task = false;  // this process, by a task of its parent
+sigset_t forking_task_mask;
 
 // A thread ends.
 void hand_back(void *p) {
@@ -37,7 +39,12 @@ void hand_back(void *p) {
 // since the parent's other threads may have been in the middle of changing it, or held the lock.
 void child() {
     generation++;
-    if (this_thread != nullptr && this_thread->now.worker != nullptr) this_thread->now.worker->abandon();
+    forked_in_task = false;
+    if (this_thread != nullptr && this_thread->self != nullptr) {
+        forked_in_task = true;
+        forking_task_mask = this_thread->self->group().creator_signals();
+        this_thread->self->abandon();
+    }
     this_thread = nullptr;
     pthread_setspecific(key, nullptr);
     new (&lock) Mutex;
@@ -50,7 +57,10 @@ bool setup() {
     Locked l(lock);
     if (ready) return true;
     if (pthread_key_create(&key, hand_back) != 0) return false;
-    pthread_atfork(nullptr, nullptr, child);
+    if (pthread_atfork(nullptr, nullptr, child) != 0) {
+        pthread_key_delete(key);
+        return false;
+    }
     return ready = true;
 }
 
@@ -97,6 +107,47 @@ Outbox *bind(Group *g, bool *closed) {
     free->group.store(g, memory_order_relaxed);
     return o;
 }
+
+Borrowed::Borrowed(Group *g) : thread_(record()) {
+    if (thread_ == nullptr) return;
+    outer_ = thread_->now;
+    thread_->now = Frame{.group = g, .borrowed = true, .outer = &outer_};
+}
+
+Borrowed::~Borrowed() {
+    if (thread_ == nullptr || this_thread != thread_) return;  // the child of a fork
+    if (thread_->now.unrefs != 0) {
+        thread_->owed_group = thread_->now.group;
+        thread_->owed += thread_->now.unrefs;
+    }
+    thread_->now = outer_;
+}
+
+bool inside(const Group *g) {
+    if (this_thread != nullptr)
+        for (const Frame *f = &this_thread->now; f != nullptr; f = f->outer)
+            if (f->group == g) return true;
+    return false;
+}
+
+void unref(Group *g) {
+    Frame *outermost = nullptr;
+    if (this_thread != nullptr)
+        for (Frame *f = &this_thread->now; f != nullptr; f = f->outer)
+            if (f->group == g) outermost = f;
+    if (outermost != nullptr && outermost->borrowed)
+        outermost->unrefs++;
+    else
+        g->unref();
+}
+
+void settle() {
+    if (this_thread == nullptr) return;
+    Group *g = this_thread->owed_group;
+    for (uint32_t n = std::exchange(this_thread->owed, 0); n > 0; n--) g->unref();
+}
+
+const sigset_t *mask_of_forking_task() { return forked_in_task ? &forking_task_mask : nullptr; }
 
 void cut(Outbox *o) {
     Binding *b = o->holder;

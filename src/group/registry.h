@@ -2,6 +2,7 @@
 #pragma once
 #include "group/outbox.h"
 #include "sync/mutex.h"
+#include "sync/thread.h"
 namespace hc::registry {
 
 // Called for each creation of a group. False: the system has no thread-specific key left.
@@ -20,6 +21,28 @@ void retire();                   // by the worker, at its end: hands back what i
 
 // The caller's outbox in g, bound now if it was not. nullptr: no memory, or *closed.
 Outbox *bind(Group *g, bool *closed);
+
+// The calling thread runs a callback of g, and is not one of its workers.
+class Borrowed {
+  public:
+    explicit Borrowed(Group *g);
+    ~Borrowed();
+    Borrowed(const Borrowed &) = delete;
+    Borrowed &operator=(const Borrowed &) = delete;
+
+  private:
+    ThreadRecord *const thread_;
+    Frame outer_;
+};
+
+bool inside(const Group *g);  // is the caller in a callback of g, however deep?
+
+// Drops a reference; if the caller is about to come back into g from a borrowed frame, only by settle().
+void unref(Group *g);
+void settle();  // the last act of every function from which a callback may have been called
+
+// In a child that was forked by a task: the signal mask of the creator of that task's group. nullptr otherwise.
+const sigset_t *mask_of_forking_task();
 
 // Under `lock`, at the end of a group that nobody uses any more.
 void cut(Outbox *outbox);

@@ -12,24 +12,24 @@ void wake_for(Group *g) {
     if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
-// HC_FULL_RUN: the submitter is the worker, for one task. An inbox has several producers: its counts need a
-// read-modify-write.
-void run_here(Group *g, Outbox *o, Entry e) {
+// HC_FULL_RUN: the submitter is the worker, for one task. An inbox has several producers: its counts need a read-modify-write.
+// False: the task has forked, and this is the child.
+bool run_here(Group *g, Outbox *o, Entry e) {
     const auto count = [&](Atomic<uint64_t> &n) {
         if (g->inbox_count == 0)
             n.store(n.load(memory_order_relaxed) + 1, memory_order_release);  // pairs with the acquire in quiescent()
         else
             n.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     };
-    ThreadRecord *t = registry::record();
-    ThreadRecord::Now outer, now{g, nullptr, nullptr};
-    if (t != nullptr) outer = std::exchange(t->now, now);
     count(o->here_begun);
-    e.fn(e.arg);
-    if (g->foreign()) return;  // the task has forked, and this is the child
+    {
+        registry::Borrowed frame(g);
+        e.fn(e.arg);
+    }
+    if (g->foreign()) return false;
     count(o->here_ended);
-    if (t != nullptr) t->now = outer;
     g->went_idle();
+    return true;
 }
 
 // Under HC_FULL_RUN, who has met a full queue runs its own tasks until the queue is half empty: at the brim, submitters and
@@ -40,7 +40,7 @@ bool stays_full(Group *g, Outbox *o) { return o->runs_here && !g->budget.half_em
 size_t room(Group *g, Outbox *o, size_t n) {
     if (!g->budget.bounded()) return n;
     if (stays_full(g, o)) return 0;
-    if (o->credit < n) o->credit += g->budget.take(n - o->credit, g->holders());
+    if (o->credit < n) o->credit += g->budget.take(n - o->credit, g->inbox_count == 0 ? g->holders() : UINT64_MAX);
     o->runs_here = o->credit == 0 && g->options().full == Full::kRun;
     return std::min<size_t>(o->credit, n);
 }
@@ -54,7 +54,7 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
         const size_t fit = room(g, o, n - *accepted);
         if (fit == 0) {
             if (g->options().full != Full::kRun) return Submit::kFull;
-            run_here(g, o, e[(*accepted)++]);
+            if (!run_here(g, o, e[(*accepted)++])) return Submit::kForeign;
             if (g->closed() && *accepted < n) return Submit::kClosed;
             continue;
         }
@@ -68,16 +68,23 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
     return Submit::kOk;
 }
 
-Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
-    Outbox *o = hot(g);
+Outbox *outbox_of(Group *g, Submit *why_not) {
+    if (Outbox *o = hot(g)) return o;
+    bool closed = false;
+    Outbox *o = registry::bind(g, &closed);
     if (o == nullptr) {
-        bool closed = false;
-        o = registry::bind(g, &closed);
-        if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
-        this_thread->hot_outbox = o;
-        this_thread->hot_group.store(g, memory_order_relaxed);
+        *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
+        return nullptr;
     }
-    return push_all(g, o, e, n, accepted);
+    this_thread->hot_outbox = o;
+    this_thread->hot_group.store(g, memory_order_relaxed);
+    return o;
+}
+
+Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
+    Submit why_not;
+    Outbox *o = outbox_of(g, &why_not);
+    return o == nullptr ? why_not : push_all(g, o, e, n, accepted);
 }
 
 // A callback must not run under the lock, so that one task at a time is run here when the queue is full.
@@ -96,7 +103,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
         }
         if (fit == 0) {
             if (g->options().full != Full::kRun) return Submit::kFull;
-            run_here(g, &in->box, e[(*accepted)++]);
+            if (!run_here(g, &in->box, e[(*accepted)++])) return Submit::kForeign;
             continue;
         }
         *accepted += done;
@@ -112,14 +119,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
     return Submit::kOk;
 }
 
-uint32_t next_in_turn(Group *g) {
-    ThreadRecord *t = registry::record();
-    return t == nullptr ? 0 : t->turn++ % g->inbox_count;
-}
-
-}  // namespace
-
-Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
+Submit dispatch(Group *g, const Entry *e, size_t n, size_t *accepted) {
     *accepted = 0;
     if (g->foreign()) return Submit::kForeign;
     if (g->closed()) return Submit::kClosed;
@@ -130,36 +130,55 @@ Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
     }
     for (size_t i = 0; i < n; i++) {
         size_t one = 0;
-        const Submit s = into_inbox(g, &g->inboxes[next_in_turn(g)], e + i, 1, &one);
+        const Submit s = into_inbox(g, &g->inboxes[g->next_in_turn()], e + i, 1, &one);
         *accepted += one;
         if (s != Submit::kOk) return s;
     }
     return Submit::kOk;
 }
 
-Submit submit_long(Group *g, Entry e) {
+// A bounded group, on the short way but for the room: the common cases.
+bool quick(Group *g, Entry e, Submit *result) {
     Outbox *o = hot(g);
-    if (o != nullptr && !g->closed()) {  // a bounded group: the common cases first
-        if (o->credit != 0) {
-            if (!o->push(e)) return Submit::kNoMemory;
-            o->credit--;
-            if (after_push(g, o) == 0) return Submit::kOk;
-            o->credit++;
-            return Submit::kClosed;
-        }
-        if (stays_full(g, o)) {
-            run_here(g, o, e);
-            return Submit::kOk;
-        }
+    if (o == nullptr || g->closed()) return false;
+    if (o->credit != 0) {
+        *result = Submit::kNoMemory;
+        if (!o->push(e)) return true;
+        o->credit--;
+        *result = Submit::kOk;
+        if (after_push(g, o) == 0) return true;
+        o->credit++;
+        *result = Submit::kClosed;
+        return true;
     }
+    if (!stays_full(g, o)) return false;
+    *result = run_here(g, o, e) ? Submit::kOk : Submit::kForeign;
+    return true;
+}
+
+}  // namespace
+
+// A task that was run here may have dropped the references of its submitter: settle(), when the group is not touched again.
+Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
+    const Submit s = dispatch(g, e, n, accepted);
+    registry::settle();
+    return s;
+}
+
+Submit submit_long(Group *g, Entry e) {
+    Submit s;
     size_t accepted;
-    return submit_batch_long(g, &e, 1, &accepted);
+    if (!quick(g, e, &s)) s = dispatch(g, &e, 1, &accepted);
+    registry::settle();
+    return s;
 }
 
 Submit submit_pinned(Group *g, uint32_t worker, Entry e) {
     if (g->foreign()) return Submit::kForeign;
     size_t accepted = 0;
-    return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
+    const Submit s = into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
+    registry::settle();
+    return s;
 }
 
 size_t finish(Group *g, Outbox *o) {
@@ -173,6 +192,7 @@ size_t finish(Group *g, Outbox *o) {
             g->went_idle();
             return out;
         }
+    if (g->closed()) g->changed.signal();  // accepted after all: an awaiter may have to hand it back
     wake_for(g);
     return 0;
 }
@@ -197,9 +217,9 @@ Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const 
         Locked l(in.producers);
         if (!fill(in.box.tickets)) return Submit::kNoMemory;
     } else {
-        bool closed = false;
-        Outbox *o = registry::bind(g, &closed);
-        if (o == nullptr) return closed ? Submit::kClosed : Submit::kNoMemory;
+        Submit why_not;
+        Outbox *o = outbox_of(g, &why_not);
+        if (o == nullptr) return why_not;
         if (!fill(o->tickets)) return Submit::kNoMemory;
     }
     const Submit s = submit(g, {Ticket::run, t});

@@ -19,6 +19,7 @@ void *Worker::body(void *p) {
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
     ThreadRecord *record = std::exchange(self->record_, nullptr);
+    record->self = self;
     record->now.group = &g;
     record->now.worker = self;
     registry::adopt(record);
@@ -39,12 +40,12 @@ void Worker::loop() {
     bool searching = false, idle = false;
     uint64_t spin_end = 0;
     for (;;) {
+        if (group_.foreign()) return;  // a forked child: its queues are the parent's
         const Found found = find();
         if (found == Found::kBatch) {
             publish(searching);
             searching = idle = false;
             run_batch();
-            if (group_.foreign()) return;
             continue;
         }
         if (!idle) {

@@ -19,10 +19,10 @@ class alignas(64) Worker {
     bool start();  // false: the system has no thread left
     Thread thread() const { return thread_; }
     uint32_t index() const { return index_; }
+    Group &group() const { return group_; }
 
     // For others.
     Batch &batch() { return batch_; }
-    const Batch &batch() const { return batch_; }
     uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
     void abandon() { batch_.abandon(); }                                        // in a forked child, see registry.cpp
 

@@ -15,10 +15,10 @@ Stats stats(Group &g) {
     uint64_t ended = 0, begun = 0;
     for (uint32_t i = 0; i < g.worker_count; i++) {
         Worker &w = g.workers[i];
+        s.unrun += w.counters.unrun.read();
         const uint64_t finished = w.finished(), at = w.batch().begun();
         ended += at > finished ? at - 1 : finished;
         begun += at > finished ? at : finished;
-        s.unrun += w.counters.unrun.read();
         s.claims += w.counters.claims.read();
         s.claims_lost += w.counters.claims_lost.read();
         s.steals += w.counters.steals.read();
@@ -27,8 +27,8 @@ Stats stats(Group &g) {
         s.wakes += w.counters.wakes.read();
         s.barriers += w.counters.barriers.read();
     }
-    s.finished = ended - s.unrun;
-    s.started = begun - s.unrun;
+    s.finished = ended > s.unrun ? ended - s.unrun : 0;
+    s.started = begun > s.unrun ? begun - s.unrun : 0;
     const uint64_t reaped = g.reaped.load(memory_order_relaxed), retracted = g.retracted.load(memory_order_relaxed);
     s.unrun += reaped;
     s.wakes += g.submit_wakes.load(memory_order_relaxed);

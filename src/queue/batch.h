@@ -71,10 +71,10 @@ class BasicBatch {
         const uint64_t at = cursor_.load(memory_order_relaxed), limit = limit_.load(memory_order_relaxed);
         return at < limit ? limit - at : 0;
     }
-    // Tasks begun so far, by number.
+    // Tasks begun so far; one too few while a thief or the owner is between two steps.
     uint64_t begun() const {
         const uint64_t at = cursor_.load(memory_order_relaxed), limit = limit_.load(memory_order_relaxed);
-        return at < limit ? at : limit;
+        return at > limit ? at - 1 : at;
     }
     uint64_t cursor() const { return cursor_.load(memory_order_relaxed); }
 

@@ -57,7 +57,6 @@ class Directory {
         *out = Listing{hall, shelf, s, l};
         return true;
     }
-    uint32_t count() const { return count_; }  // under the owner's lock
 
     // f(lane) for the listed lanes, beginning after `*at` and ending with it, until f returns true; *at is then that
     // lane.

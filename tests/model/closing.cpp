@@ -109,6 +109,27 @@ struct LetGo : Closed<2, 2> {
     }
 };
 
+// Two workers end the last two tasks at once: one of them must see that both have ended, and tell who drains.
+struct TwoLast : Staged<3, 2> {
+    TwoLast() {
+        shut_down_at_end = false;
+        build(2);
+        give(0, {0});
+        give(1, {1});
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            CHECK(g->drain(kNever));
+            CHECK(tasks[0].result == 1 && tasks[1].result == 1);
+            g->shutdown(false);
+        } else {
+            g->workers[i - 1].run_batch();
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
 // Everything submitted before a drain has ended after it; what others submit meanwhile may or may not.
 template <Kind kKind>
 struct Drained : Staged<3, 4> {
@@ -201,6 +222,7 @@ int main() {
     ok &= holds<LetGo>("let go", 30'000);
     ok &= holds<Drained<kStealing>>("drained", 30'000);
     ok &= holds<Drained<kShared>>("drained, shared", 30'000);
+    ok &= holds<TwoLast>("two last", 30'000);
     ok &= holds<Bounded>("bounded", 30'000);
     ok &= holds<Tickets<false>>("tickets", 30'000);
     ok &= holds<Tickets<true>>("tickets, now", 30'000);

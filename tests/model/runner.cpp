@@ -50,6 +50,7 @@ rl::test_result_e judge(const Plan &p, unsigned long iterations, std::ostream &o
     if (p.size > sizeof place) return rl::test_result_inconsistent_test_suite;
     switch (p.threads * 10 + p.started) {
         case 12: return judge<1, 2>(p, iterations, out);
+        case 21: return judge<2, 1>(p, iterations, out);
         case 20: return judge<2, 0>(p, iterations, out);
         case 30: return judge<3, 0>(p, iterations, out);
         case 40: return judge<4, 0>(p, iterations, out);
