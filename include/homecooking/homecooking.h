@@ -11,8 +11,8 @@
  *     hc_group_drain(g, HC_NEVER);                      // until nothing is queued or running
  *     hc_group_destroy(g);                              // runs what is queued, ends the workers, frees
  *
- * RESULTS. A negative result means that the call had no effect and that you still own `arg`; the constants are below,
- * hc_strerror() gives the sentence. A result >= 0 is a documented answer. errno is neither read nor set.
+ * RESULTS. A negative result means that the call had no effect and that you still own `arg` (hc_submit_batch() alone may
+ * have taken a prefix, and says how long it is); the constants are below, hc_strerror() gives the sentence. A result >= 0 is a documented answer. errno is neither read nor set.
  *
  * EXACTLY ONCE. An accepted task runs exactly once, or is handed back exactly once through its `drop` (or the group's
  * `on_unrun`) with the reason. Nothing is ever lost in silence, and no lock of the library is held during a callback.
@@ -23,9 +23,12 @@
  * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
  * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED).
  *
- * FAIRNESS. A submitter that floods a group, or a task that resubmits itself for ever, delays the task of another by at
+ * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that resubmits itself for ever, delays the task of another by at
  * most one batch (256 tasks) for each submitter that has something queued. A task that blocks holds up nothing but its own
  * worker: what that worker had already taken is run by the others (except for HC_KIND_PINNED, where you asked for that).
+ *
+ * REFERENCES. Whoever calls a function needs a reference of its own for the length of the call. A task that destroys the
+ * group to which it was submitted must therefore not take its submitter's last one while hc_submit() is still returning.
  *
  * THREADS. Unless a function says otherwise it may be called by any thread, inside and outside of tasks, and does not
  * block. None may be called from a signal handler, but for the ones marked so, nor from the allocator hooks.
@@ -145,8 +148,8 @@ enum {
 enum {
     HC_FULL_FAIL = 0, /* it returns HC_EFULL */
     HC_FULL_RUN = 2   /* it runs the task itself, before it returns, and so do its next submits until the queue is half
-                         empty. A slow task then slows its submitter; a lock that the submitter holds, and that the task
-                         wants, deadlocks. */
+                         empty. Such a task runs ahead of what is queued, in every kind of group. A slow one slows its
+                         submitter; a lock that the submitter holds, and that the task wants, deadlocks. */
 };
 
 typedef struct hc_group_options {
@@ -188,7 +191,8 @@ HC_API int hc_group_create(hc_group **out, const hc_group_options *options);
 HC_API void hc_group_ref(hc_group *g);
 HC_API void hc_group_unref(hc_group *g);
 
-/* Ends the acceptance of tasks: from now on every submit answers HC_ESHUTDOWN, from inside tasks too. Returns at once. A
+/* Ends the acceptance of tasks: from now on every submit answers HC_ESHUTDOWN, from inside tasks too. Does not wait; with
+ * HC_SHUTDOWN_NOW it hands back itself what workers had taken and not started, at most 256 tasks for each worker. A
  * submit that runs at the same moment is either accepted, and then kept or handed back as all others, or refused.
  * A second call may turn DRAIN into NOW, not the other way round.
  * Returns 0, HC_EINVAL, HC_EFORKED. */
@@ -205,7 +209,8 @@ HC_API int hc_group_drain(hc_group *g, uint64_t timeout);
 
 /* Waits until the group has been shut down (by whomever), everything accepted has run or been handed back, and all its
  * workers have ended. After HC_SHUTDOWN_NOW it hands tasks back itself, so that a stuck worker does not hold them.
- * Blocks. Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
+ * Blocks; handing back, and the last instructions of ending threads, are not cut short by the timeout.
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
 HC_API int hc_group_await(hc_group *g, uint64_t timeout);
 
 /* hc_group_shutdown(g, HC_SHUTDOWN_DRAIN), hc_group_await(g, HC_NEVER), hc_group_unref(g). From a task of this group it
@@ -220,8 +225,8 @@ HC_API int hc_group_trim(hc_group *g);
 /* The group whose task (or thread hook) the caller is in; NULL outside. Borrowed: take a reference to keep it. */
 HC_API hc_group *hc_group_current(void);
 
-/* The caller's number in that group: 0 <= index < hc_group_slots(). -1 outside of tasks, and in a task that its submitter
- * runs itself (HC_FULL_RUN). */
+/* The caller's number in that group: 0 <= index < hc_group_slots(), in tasks and thread hooks. -1 elsewhere, and in a task
+ * that its submitter runs itself (HC_FULL_RUN), and in a drop that is not called by a worker. */
 HC_API int32_t hc_worker_index(void);
 
 /* The bound of hc_worker_index() for this group, constant for its life: the size of an array of per-worker scratch.
@@ -229,7 +234,8 @@ HC_API int32_t hc_worker_index(void);
 HC_API uint32_t hc_group_slots(const hc_group *g);
 
 /* Workers block asynchronous signals. A task that is about to exec a program calls this, to give it the signal mask that
- * the creator of the group had. Returns 0, HC_EINVAL outside of a worker. */
+ * the creator of the group had; a child that a task has forked may call it too.
+ * Returns 0, HC_EINVAL outside of a worker and of such a child. */
 HC_API int hc_thread_sigmask_restore(void);
 
 /* ---- 4 Detached tasks ----------------------------------------------------------------------------------------------- */
@@ -241,7 +247,7 @@ typedef struct hc_call { /* frozen: 16 bytes */
 
 /* Queues fn(arg). Never blocks, and never runs fn itself, except under HC_FULL_RUN. HC_KIND_PINNED: the workers are dealt
  * tasks in turn.
- * Returns 0, HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
+ * Returns 0, HC_EINVAL, HC_ENOMEM (also: 65 536 threads submit to the group already), HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_submit(hc_group *g, hc_fn fn, void *arg);
 
 /* Queues calls[0] to calls[n-1], in this order, at less cost than n submits. *accepted (which must not be NULL) is how
@@ -278,7 +284,7 @@ HC_API const char *hc_task_label(void);
 
 /* ---- 5 Seeing inside ------------------------------------------------------------------------------------------------ */
 
-typedef struct hc_group_stats_data { /* a snapshot: each number is right, but they are not of one instant */
+typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */
     uint32_t workers;           /* threads alive */
     uint32_t workers_parked;    /* asleep */

@@ -164,10 +164,9 @@ bool Group::drain(uint64_t deadline) {
 
 Outbox *Group::hand_out() {
     holders_.store(holders_.load(memory_order_relaxed) + 1, memory_order_relaxed);
-    if (Outbox *o = free_outboxes_) {
-        free_outboxes_ = o->next_free;
-        return o;
-    }
+    // Only an empty one: who comes new does not wait behind what another has left.
+    for (Outbox **at = &free_outboxes_; *at != nullptr; at = &(*at)->next_free)
+        if ((*at)->empty()) return std::exchange(*at, (*at)->next_free);
     Outbox *o = memory::make<Outbox>(rings);
     if (o != nullptr && o->start() && directory.add(o, &o->listing)) return o;
     holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);

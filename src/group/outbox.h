@@ -4,7 +4,7 @@
 //   Binding       (thread, group) -> outbox; the thread's, as long as the thread lives
 //   ThreadRecord  a thread's bindings, and what it is doing now
 //
-// A thread that ends hands its outboxes back: the next new submitter goes on with them, whatever they still hold. A
+// A thread that ends hands its outboxes back: a new submitter goes on with them once they are empty. A
 // group that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here
 // but those to `hot_*`, `now` and `owed`. A thread reads its own bindings without it: one that names a group that the thread
 // may still use is not being cut.

@@ -36,8 +36,11 @@ class RingPool {
     Ring *take(uint32_t ring_class) {  // nullptr: no memory
         {
             Locked l(lock_);
-            if (Ring *r = free_[ring_class]) {
-                free_[ring_class] = r->pooled;
+            // A smaller one rather than new memory: a lane that grew through all sizes goes on from the largest.
+            for (uint32_t c = ring_class + 1; c-- > 0;) {
+                Ring *r = free_[c];
+                if (r == nullptr) continue;
+                free_[c] = r->pooled;
                 r->next.store(nullptr, memory_order_relaxed);
                 return r;
             }

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace {
 struct Node {
@@ -14,10 +15,16 @@ struct Node {
 TEST(Recycler, TakesBackWhatWasGivenAndMakesNoMore) {
     hc::Recycler<Node> r;
     std::set<Node *> made;
+    std::vector<Node *> last;
     for (int i = 0; i < 10; i++) made.insert(r.take());
     EXPECT_EQ(made.size(), 10u);
     for (Node *n : made) r.give(n);
-    for (int i = 0; i < 10; i++) EXPECT_EQ(made.erase(r.take()), 1u);
+    for (int i = 0; i < 10; i++) {
+        Node *n = r.take();
+        EXPECT_EQ(made.erase(n), 1u);
+        last.push_back(n);
+    }
+    for (Node *n : last) r.give(n);
 }
 
 TEST(Recycler, TrimFreesWhatWasGivenBack) {

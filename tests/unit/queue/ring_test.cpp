@@ -23,6 +23,8 @@ TEST(RingPool, GivesTheLastRingBackFirstAndTrimsAll) {
     EXPECT_EQ(a->next.load(std::memory_order_relaxed), nullptr);
     EXPECT_EQ(pool.take(3), big);
     pool.give(a);
+    EXPECT_EQ(pool.take(4), a) << "a smaller ring rather than new memory, and the last one given first";
+    pool.give(a);
     pool.give(big);
     pool.trim();
 }
