@@ -36,14 +36,12 @@ class RingPool {
     Ring *take(uint32_t ring_class) {  // nullptr: no memory
         {
             Locked l(lock_);
-            // A smaller one rather than new memory: a lane that grew through all sizes goes on from the largest.
-            for (uint32_t c = ring_class + 1; c-- > 0;) {
-                Ring *r = free_[c];
-                if (r == nullptr) continue;
-                free_[c] = r->pooled;
-                r->next.store(nullptr, memory_order_relaxed);
-                return r;
-            }
+            // Any ring rather than new memory, so that a second burst of the same size needs none: the lanes do not end the
+            // first one with the rings that they began it with.
+            for (uint32_t c = ring_class; c < Ring::kClasses; c++)
+                if (Ring *r = pop(c)) return r;
+            for (uint32_t c = ring_class; c-- > 0;)
+                if (Ring *r = pop(c)) return r;
         }
         return memory::make<Ring>(ring_class);
     }
@@ -67,6 +65,14 @@ class RingPool {
     }
 
   private:
+    Ring *pop(uint32_t c) {  // under lock_
+        Ring *r = free_[c];
+        if (r == nullptr) return nullptr;
+        free_[c] = r->pooled;
+        r->next.store(nullptr, memory_order_relaxed);
+        return r;
+    }
+
     Mutex lock_;
     Ring *free_[Ring::kClasses] = {};
 };
