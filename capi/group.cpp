@@ -74,8 +74,8 @@ void hc_group_unref(hc_group *g) {
 int hc_group_shutdown(hc_group *g, uint32_t how) {
     if (g == nullptr || how > HC_SHUTDOWN_NOW) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
+    registry::Call call(of(g));
     of(g)->shutdown(how == HC_SHUTDOWN_NOW);
-    registry::settle();
     return HC_OK;
 }
 
@@ -86,19 +86,18 @@ int hc_group_drain(hc_group *g, uint64_t timeout) {
 
 int hc_group_await(hc_group *g, uint64_t timeout) {
     if (const int no = cannot_wait(g)) return no;
-    const bool ended = of(g)->await(deadline(timeout));
-    const bool foreign = of(g)->foreign();  // a drop has forked
-    registry::settle();
-    return ended ? HC_OK : foreign ? HC_EFORKED : HC_ETIMEDOUT;
+    registry::Call call(of(g));
+    if (of(g)->await(deadline(timeout))) return HC_OK;
+    return of(g)->foreign() ? HC_EFORKED : HC_ETIMEDOUT;  // a drop has forked
 }
 
 int hc_group_destroy(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
+    registry::Call call(of(g));
     of(g)->shutdown(false);
     if (!registry::inside(of(g)) && !of(g)->await(kNever)) return HC_EFORKED;  // a drop has forked
     registry::unref(of(g));
-    registry::settle();
     return HC_OK;
 }
 

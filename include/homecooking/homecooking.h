@@ -149,7 +149,8 @@ enum {
     HC_FULL_FAIL = 0, /* it returns HC_EFULL */
     HC_FULL_RUN = 2   /* it runs the task itself, before it returns, and so do its next submits until the queue is half
                          empty. Such a task runs ahead of what is queued, in every kind of group. A slow one slows its
-                         submitter; a lock that the submitter holds, and that the task wants, deadlocks. */
+                         submitter; a lock that the submitter holds, and that the task wants, deadlocks; a task that
+                         submits others, which submit others, nests them on one stack. */
 };
 
 typedef struct hc_group_options {

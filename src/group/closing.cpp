@@ -14,8 +14,13 @@ void Group::shutdown(bool now) {
     heavy_fence();  // pairs with light_fence in a submit: kClosed | the lane
     for (uint32_t i = 0; i < inbox_count; i++) Locked l(inboxes[i].producers);
     { Locked l(registry::lock); }
-    // seal
-    gate.raise(Gate::kSealing);
+    directory.each_lane([](Lane *lane) {
+        while (!lane->try_claim()) thread_yield();
+        lane->close();
+        lane->release();
+    });
+    gate.raise(Gate::kSettled);
+    // end
     gate.wake_all();
     if (now) reap_batches();
     changed.signal();
@@ -58,12 +63,12 @@ void Group::reap_lanes() {
     each_box([&](Outbox &o) {
         while (!o.empty()) {
             if (!o.try_claim()) {
-                if (o.sealed()) return;
                 thread_yield();
                 continue;
             }
             const auto n = static_cast<uint32_t>(o.pop(some, 64));
             o.release();
+            if (n == 0) thread_yield();  // a late push, about to be taken back
             reap(some, n);
         }
     });
@@ -72,7 +77,7 @@ void Group::reap_lanes() {
 bool Group::await(uint64_t deadline) {
     for (;;) {
         const uint32_t ticket = changed.prepare();
-        if (gate.has(Gate::kSealing) && gate.has(Gate::kNow)) {
+        if (gate.has(Gate::kSettled) && gate.has(Gate::kNow)) {
             reap_batches();
             reap_lanes();
         }
@@ -94,20 +99,6 @@ void Group::join() {
     if (joined_) return;
     for (uint32_t i = 0; i < started_; i++) thread_join(workers[i].thread());
     joined_ = true;
-}
-
-// By the last worker to leave its loop: nobody else takes from the lanes now, but for those who hand back.
-void Worker::seal() {
-    group_.directory.each_lane([this](Lane *lane) {
-        for (bool sealed = false; !sealed && !group_.foreign();) {
-            while (!lane->try_claim()) thread_yield();
-            uint32_t n = batch_.refill([&](Entry *out) { return lane->pop(out, Batch::kSize); });
-            if (n == 0) sealed = lane->seal();
-            if (!sealed) lane->release();
-            if (n != 0) run_batch();
-        }
-    });
-    if (!group_.foreign()) group_.went_idle();
 }
 
 }  // namespace hc

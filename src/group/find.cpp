@@ -95,7 +95,9 @@ uint32_t Worker::work_left(uint32_t most) const {
 
 bool Worker::nothing_left() {
     if (group_.options().kind == Kind::kPinned) return group_.inboxes[index_].box.empty();
-    return group_.queues_empty();
+    if (!group_.queues_empty()) return false;
+    // Not even on its way from a lane or a batch into another batch, where it might wait for one behind it.
+    return group_.options().kind != Kind::kStealing || group_.gate.has(Gate::kNow) || group_.all_begun();
 }
 
 }  // namespace hc

@@ -44,8 +44,7 @@ namespace hc {
 class Gate {
   public:
     static constexpr uint64_t kClosed = uint64_t{1} << 32;  // submits are refused
-    static constexpr uint64_t kSealing = uint64_t{1}
-                                         << 33;  // set after kClosed and a heavy_fence: what was accepted is visible
+    static constexpr uint64_t kSettled = uint64_t{1} << 33;  // what was accepted is visible, and does not grow any more
     static constexpr uint64_t kNow = uint64_t{1} << 34;      // what is queued is handed back instead of run
     static constexpr uint64_t kBounded = uint64_t{1} << 35;  // from the start: a submit takes room before it pushes
 

@@ -75,7 +75,6 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
     while (started < n && g->workers[started].start()) started++;
     g->started_ = started;
     if (started < n) {
-        g->leaving_.fetch_add(n - started, memory_order_acq_rel);  // pairs with leave()
         const bool nobody =
             g->alive_.fetch_sub(n - started, memory_order_acq_rel) == n - started;  // pairs with worker_gone()
         g->shutdown(true);
@@ -132,11 +131,20 @@ bool Group::queues_empty() {
     return empty;
 }
 
+// What has begun only grows, and what was accepted does not: if the sums are equal, nothing is in between.
+bool Group::all_begun() {
+    uint64_t begun = reaped.load(memory_order_relaxed);
+    for (uint32_t i = 0; i < worker_count; i++) begun += workers[i].batch().begun();
+    uint64_t pushed = 0;
+    each_box([&](Outbox &o) { pushed += o.pushed_total(); });
+    return begun == pushed;
+}
+
 bool Group::quiescent() {
     // What has ended is summed up first, and what had begun (pushed, or run by a submitter) afterwards. The first sum
     // cannot exceed what had ended by the time between the two, nor the second fall short of what had begun by then: if
     // they are equal, all four are. All acquires here pair with the releases of those who say that something has ended.
-    uint64_t ended = reaped.load(memory_order_acquire) + retracted.load(memory_order_acquire);
+    uint64_t ended = reaped.load(memory_order_acquire);
     for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
     each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
     uint64_t begun = 0;
@@ -164,20 +172,42 @@ bool Group::drain(uint64_t deadline) {
 
 Outbox *Group::hand_out() {
     holders_.store(holders_.load(memory_order_relaxed) + 1, memory_order_relaxed);
-    // Only an empty one: who comes new does not wait behind what another has left.
-    for (Outbox **at = &free_outboxes_; *at != nullptr; at = &(*at)->next_free)
-        if ((*at)->empty()) return std::exchange(*at, (*at)->next_free);
+    // An empty one: who comes new does not wait behind what another has left. A few looks, for there may be thousands,
+    // and all threads come here under the one lock.
+    for (int looks = 0; looks < 8 && free_first_ != nullptr; looks++) {
+        Outbox *o = take_free();
+        if (o->empty()) return o;
+        put_free(o);
+    }
     Outbox *o = memory::make<Outbox>(rings);
     if (o != nullptr && o->start() && directory.add(o, &o->listing)) return o;
-    holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);
     memory::destroy(o);
+    if (free_first_ != nullptr) return take_free();  // better late than refused
+    holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);
     return nullptr;
+}
+
+Outbox *Group::take_free() {
+    Outbox *o = free_first_;
+    free_first_ = std::exchange(o->next_free, nullptr);
+    if (free_first_ == nullptr) free_last_ = nullptr;
+    return o;
+}
+
+void Group::put_free(Outbox *o) {
+    const bool first = free_first_ == nullptr || o->empty();
+    if (first) {
+        o->next_free = std::exchange(free_first_, o);
+        if (free_last_ == nullptr) free_last_ = o;
+    } else {
+        free_last_ = free_last_->next_free = o;
+    }
 }
 
 void Group::take_back(Outbox *o) {
     if (o->credit != 0) budget.give(std::exchange(o->credit, 0));
     o->holder = nullptr;
-    o->next_free = std::exchange(free_outboxes_, o);
+    put_free(o);
     holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);
 }
 

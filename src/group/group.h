@@ -1,12 +1,12 @@
 // A group: its workers, its queues, and its life.
 //
-//   OPEN ──shutdown──> CLOSED ──everything accepted is visible──> SEALING ──queues empty, workers gone──> ENDED
+//   OPEN ──shutdown──> CLOSED ──what was accepted is final──> SETTLED ──all of it has begun, workers gone──> ENDED
 //
 // The steps of a shutdown, by name (closing.cpp):
 //   close   Gate::kClosed: submits that begin now are refused
-//   settle  heavy_fence, the inboxes' locks, the registry's lock: a submit that had not seen kClosed is now visible
-//   seal    Gate::kSealing: a worker that finds nothing queued leaves; the last one seals every lane
-//   end     alive_ == 0; await returns after the threads are joined
+//   settle  heavy_fence, the inboxes' locks, the registry's lock: a submit that had not seen kClosed is now visible. Every
+//           lane's count is made final: a submit that comes later takes back what it pushed. Gate::kSettled
+//   end     a worker leaves when everything accepted has begun; await returns after the threads are joined
 // References: one for each hc_group_ref and the creator, one for all workers together.
 #pragma once
 #include <cstdint>
@@ -64,6 +64,8 @@ class Group {
 
     // True when nothing is queued: neither in a lane nor in a batch behind the task that its worker is running.
     bool queues_empty();
+    // Of a settled group that runs what it has: has everything accepted begun, or is it the very next of its worker?
+    bool all_begun();
     template <class F>
     void each_box(F &&f) {
         directory.each_lane([&](Lane *lane) { f(*static_cast<Outbox *>(lane)); });
@@ -71,7 +73,6 @@ class Group {
     }
 
     void worker_gone();  // the last act of a worker, which owns no part of the group afterwards
-    bool leave() { return leaving_.fetch_add(1, memory_order_acq_rel) + 1 == worker_count; }  // pairs with itself
 
     const GroupOptions &options() const { return options_; }
     const sigset_t &creator_signals() const { return creator_signals_; }
@@ -87,8 +88,7 @@ class Group {
     Worker *workers = nullptr;
     uint32_t inbox_count = 0;
     Inbox *inboxes = nullptr;
-    Atomic<uint64_t> reaped{0};     // handed back by others than workers
-    Atomic<uint64_t> retracted{0};  // pushed, and taken back by the submitter
+    Atomic<uint64_t> reaped{0};  // handed back by others than workers
     Atomic<uint64_t> submit_wakes{0};
 
   private:
@@ -98,6 +98,8 @@ class Group {
     void reap(const Entry *e, uint32_t n);  // kNow: what has not started is handed back, by the caller
     void reap_batches();
     void reap_lanes();
+    Outbox *take_free();
+    void put_free(Outbox *o);
 
     GroupOptions options_;
     char name_[16];
@@ -105,12 +107,11 @@ class Group {
     const uint32_t generation_;
     Parker *parkers_ = nullptr;
     Atomic<uint64_t> *beds_ = nullptr;
-    Outbox *free_outboxes_ = nullptr;  // under the registry's lock
+    Outbox *free_first_ = nullptr, *free_last_ = nullptr;  // handed back, empty ones first; under the registry's lock
     Atomic<uint64_t> holders_{0};
     Atomic<uint32_t> turn_{0};
     Atomic<uint32_t> refs_{2};  // the creator's, the workers'
     Atomic<uint32_t> alive_{0};
-    Atomic<uint32_t> leaving_{0};
     uint32_t started_ = 0;  // threads to join
     Mutex join_lock_;
     bool joined_ = false;

@@ -6,7 +6,7 @@
 //
 // A thread that ends hands its outboxes back: a new submitter goes on with them once they are empty. A
 // group that ends cuts its bindings. Both happen under the registry's lock (registry.h), which guards every write here
-// but those to `hot_*`, `now` and `owed`. A thread reads its own bindings without it: one that names a group that the thread
+// but those to `hot_*`, `now` and `debt`. A thread reads its own bindings without it: one that names a group that the thread
 // may still use is not being cut.
 #pragma once
 #include "queue/lane.h"
@@ -53,8 +53,7 @@ struct ThreadRecord {
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
     Frame now;
-    Group *owed_group = nullptr;  // see Frame::unrefs
-    uint32_t owed = 0;
+    uint32_t debt = 0;  // the innermost registry::Call's: see Frame::unrefs
 };
 
 // One pointer, so that even a dlopen'ed library finds room for it in the static TLS block.

@@ -116,10 +116,7 @@ Borrowed::Borrowed(Group *g) : thread_(record()) {
 
 Borrowed::~Borrowed() {
     if (thread_ == nullptr || this_thread != thread_) return;  // the child of a fork
-    if (thread_->now.unrefs != 0) {
-        thread_->owed_group = thread_->now.group;
-        thread_->owed += thread_->now.unrefs;
-    }
+    thread_->debt += thread_->now.unrefs;
     thread_->now = outer_;
 }
 
@@ -141,10 +138,12 @@ void unref(Group *g) {
         g->unref();
 }
 
-void settle() {
-    if (this_thread == nullptr) return;
-    Group *g = this_thread->owed_group;
-    for (uint32_t n = std::exchange(this_thread->owed, 0); n > 0; n--) g->unref();
+Call::Call(Group *g)
+    : group_(g), thread_(record()), outer_debt_(thread_ == nullptr ? 0 : std::exchange(thread_->debt, 0)) {}
+
+Call::~Call() {
+    if (thread_ == nullptr || this_thread != thread_) return;  // the child of a fork owes nothing
+    for (uint32_t n = std::exchange(thread_->debt, outer_debt_); n > 0; n--) group_->unref();
 }
 
 const sigset_t *mask_of_forking_task() { return forked_in_task ? &forking_task_mask : nullptr; }

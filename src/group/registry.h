@@ -37,9 +37,23 @@ class Borrowed {
 
 bool inside(const Group *g);  // is the caller in a callback of g, however deep?
 
-// Drops a reference; if the caller is about to come back into g from a borrowed frame, only by settle().
+// A call into g from which callbacks may run. References to g that they drop are its debt, paid at its end, when it does
+// not touch g again. Calls nest, of one group or of several: each pays for itself.
+class Call {
+  public:
+    explicit Call(Group *g);
+    ~Call();
+    Call(const Call &) = delete;
+    Call &operator=(const Call &) = delete;
+
+  private:
+    Group *const group_;
+    ThreadRecord *const thread_;
+    const uint32_t outer_debt_;
+};
+
+// Drops a reference; if the caller is about to come back into g from a borrowed frame, only at the end of that Call.
 void unref(Group *g);
-void settle();  // the last act of every function from which a callback may have been called
 
 // In a child that was forked by a task: the signal mask of the creator of that task's group. nullptr otherwise.
 const sigset_t *mask_of_forking_task();

@@ -63,7 +63,10 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
         spend(g, o, done - out);
         *accepted += done - out;
         if (out != 0) return Submit::kClosed;
-        if (done < fit) return Submit::kNoMemory;
+        if (done < fit) {
+            if (g->budget.bounded()) g->budget.give(std::exchange(o->credit, 0));
+            return Submit::kNoMemory;
+        }
     }
     return Submit::kOk;
 }
@@ -158,27 +161,23 @@ bool quick(Group *g, Entry e, Submit *result) {
 
 }  // namespace
 
-// A task that was run here may have dropped the references of its submitter: settle(), when the group is not touched again.
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
-    const Submit s = dispatch(g, e, n, accepted);
-    registry::settle();
-    return s;
+    registry::Call call(g);
+    return dispatch(g, e, n, accepted);
 }
 
 Submit submit_long(Group *g, Entry e) {
+    registry::Call call(g);
     Submit s;
     size_t accepted;
-    if (!quick(g, e, &s)) s = dispatch(g, &e, 1, &accepted);
-    registry::settle();
-    return s;
+    return quick(g, e, &s) ? s : dispatch(g, &e, 1, &accepted);
 }
 
 Submit submit_pinned(Group *g, uint32_t worker, Entry e) {
     if (g->foreign()) return Submit::kForeign;
+    registry::Call call(g);
     size_t accepted = 0;
-    const Submit s = into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
-    registry::settle();
-    return s;
+    return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
 }
 
 size_t finish(Group *g, Outbox *o) {
@@ -186,15 +185,15 @@ size_t finish(Group *g, Outbox *o) {
         o->listing.list();
         light_fence();  // pairs with heavy_fence in park(): the listing | the word
     }
-    if (g->closed())
-        if (const size_t out = o->retract()) {
-            g->retracted.fetch_add(out, memory_order_release);  // pairs with the acquire in quiescent()
-            g->went_idle();
-            return out;
-        }
-    if (g->closed()) g->changed.signal();  // accepted after all: an awaiter may have to hand it back
-    wake_for(g);
-    return 0;
+    if (!g->closed()) {
+        wake_for(g);
+        return 0;
+    }
+    // The push may have come before the lane's count was made final, or after.
+    while (!g->gate.has(Gate::kSettled)) thread_yield();
+    const size_t out = o->uncount_late();
+    if (out != 0) g->went_idle();
+    return out;
 }
 
 // The tickets of a stealing group are its submitter's; those of an inbox are taken under its lock.

@@ -25,9 +25,8 @@ void *Worker::body(void *p) {
     registry::adopt(record);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
     self->loop();
-    if (registry::generation != 0 && g.foreign())
-        return nullptr;  // the only thread of a forked child: the process ends
-    if (o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
+    if (!g.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
+    if (g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
     registry::retire();
     g.worker_gone();
     return nullptr;
@@ -53,7 +52,7 @@ void Worker::loop() {
             group_.went_idle();
             spin_end = spin == 0 ? 0 : after(spin);
         }
-        if (gate.has(Gate::kSealing) && nothing_left()) break;
+        if (gate.has(Gate::kSettled) && nothing_left()) break;
         if (found == Found::kBusy || gate.closed()) {
             thread_yield();  // whoever has it may be waiting for this CPU
             continue;
@@ -68,7 +67,6 @@ void Worker::loop() {
         idle = false;
     }
     if (searching) gate.stop_searching();
-    if (group_.leave()) seal();
 }
 
 void Worker::run_batch() {

@@ -52,8 +52,6 @@ class alignas(64) Worker {
     void park(bool searching);
     void tidy();
 
-    void seal();  // closing.cpp: the last worker ends the lanes
-
     Group &group_;
     const uint32_t index_;
     Thread thread_{};

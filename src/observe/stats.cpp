@@ -15,8 +15,8 @@ Stats stats(Group &g) {
     uint64_t ended = 0, begun = 0;
     for (uint32_t i = 0; i < g.worker_count; i++) {
         Worker &w = g.workers[i];
-        s.unrun += w.counters.unrun.read();
         const uint64_t finished = w.finished(), at = w.batch().begun();
+        s.unrun += w.counters.unrun.read();  // last: what is handed back meanwhile must not count as finished
         ended += at > finished ? at - 1 : finished;
         begun += at > finished ? at : finished;
         s.claims += w.counters.claims.read();
@@ -29,14 +29,12 @@ Stats stats(Group &g) {
     }
     s.finished = ended > s.unrun ? ended - s.unrun : 0;
     s.started = begun > s.unrun ? begun - s.unrun : 0;
-    const uint64_t reaped = g.reaped.load(memory_order_relaxed), retracted = g.retracted.load(memory_order_relaxed);
-    s.unrun += reaped;
+    s.unrun += g.reaped.load(memory_order_relaxed);
     s.wakes += g.submit_wakes.load(memory_order_relaxed);
     g.each_box([&](Outbox &o) {
         s.submitted += o.pushed_total();
         s.lanes++;
     });
-    s.submitted -= retracted;
     const uint64_t out = s.started + s.unrun;
     s.queued = s.submitted > out ? s.submitted - out : 0;
     return s;

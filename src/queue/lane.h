@@ -7,7 +7,8 @@
 //   tail_             producer                           producer
 //   pushed_           producer                           anyone
 //   head_, popped_    holder of the claim                holder; popped_ by anyone
-//   claim_            CAS kFree<->kClaimed, kSealed      anyone
+//   claim_            CAS kFree<->kClaimed               anyone
+//   final_            holder of the claim, once          holder; producer after Gate::kSettled
 //   Ring::next        producer, once for each life       holder of the claim
 //
 // The producer's role is a thread's, and moves to another through the registry's lock. The consumer's role moves with
@@ -20,9 +21,11 @@
 // Hazard: a thread without the claim must not look into a ring, which may be retired under its eyes. It compares pushed_
 // with popped_ instead, both in the lane itself, which lives as long as the group.
 //
-// Sealing ends a lane's life (group/closing.cpp): the claim is taken for good once the lane was found empty under it. A
-// producer that pushed at the very moment finds the seal, and takes back what it pushed; retract() below.
+// Closing (group/closing.cpp) makes a lane's count final, under the claim: no entry beyond it will ever be popped. A producer
+// that pushed at that very moment, and was not counted, takes back what it pushed: uncount_late().
 #pragma once
+#include <algorithm>
+
 #include "queue/listing.h"
 #include "queue/ring.h"
 namespace hc {
@@ -62,18 +65,12 @@ class Lane {
         return done;
     }
 
-    // After the producer's push met a closed gate: how many of its last entries were in a sealed lane, and are out
-    // again. All that is there is of that one push, for the lane was sealed empty, and later pushes do not begin.
-    size_t retract() {
-        uint32_t sealed = kSealed;
-        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in seal(): push | look for the seal
-        // acquire: pairs with the release in seal()
-        if (!claim_.compare_exchange_strong(sealed, kClaimed, memory_order_acquire, memory_order_relaxed)) return 0;
-        size_t out = 0;
-        Entry back[16];
-        while (const size_t n = pop(back, 16)) out += n;
-        claim_.store(kSealed, memory_order_release);  // pairs with the acquires in try_claim, retract
-        return out;
+    // After a push met a closed gate, and the gate is settled: how many of its entries came too late, and are out again.
+    size_t uncount_late() {
+        const uint64_t pushed = pushed_.load(memory_order_relaxed), final = final_;
+        if (pushed <= final) return 0;
+        pushed_.store(final, memory_order_relaxed);
+        return pushed - final;
     }
 
     // ---- the consumer ----
@@ -87,7 +84,8 @@ class Lane {
 
     size_t pop(Entry *out, size_t most) {
         const uint64_t taken = popped_.load(memory_order_relaxed);
-        const uint64_t there = pushed_.load(memory_order_acquire) - taken;  // pairs with the release in pushed()
+        const uint64_t there =
+            std::min<uint64_t>(pushed_.load(memory_order_acquire), final_) - taken;  // pairs with the release in pushed()
         if (there == 0) return 0;
         if (most > there) most = there;
         size_t n;
@@ -97,15 +95,8 @@ class Lane {
         return n;
     }
 
-    // The claim's holder has found it empty: nothing will be popped any more, unless a late push undoes the seal.
-    bool seal() {
-        claim_.store(kSealed, memory_order_release);  // pairs with the acquire in retract()
-        atomic_thread_fence(memory_order_seq_cst);    // pairs with the fence in retract(): seal | look for a push
-        if (empty()) return true;
-        uint32_t sealed = kSealed;
-        // Still sealed: the claim is ours again, the late entry was accepted. Otherwise its producer takes it back.
-        // acquire: pairs with the release in retract()
-        return !claim_.compare_exchange_strong(sealed, kClaimed, memory_order_acquire, memory_order_relaxed);
+    void close() {  // by the holder of the claim
+        if (final_ == kOpen) final_ = pushed_.load(memory_order_relaxed);
     }
 
     // ---- anyone ----
@@ -116,11 +107,11 @@ class Lane {
         return in > out ? in - out : 0;
     }
     bool empty() const { return queued() == 0; }
-    bool sealed() const { return claim_.load(memory_order_relaxed) == kSealed; }
     uint64_t pushed_total() const { return pushed_.load(memory_order_relaxed); }
 
   private:
-    static constexpr uint32_t kFree = 0, kClaimed = 1, kSealed = 2;
+    static constexpr uint32_t kFree = 0, kClaimed = 1;
+    static constexpr uint64_t kOpen = UINT64_MAX;
 
     void pushed(size_t n) {
         // release: who sees the count finds the entries; pairs with the acquire in pop()
@@ -151,6 +142,7 @@ class Lane {
     alignas(64) Atomic<uint32_t> claim_{kFree};
     Plain<Ring *> head_{nullptr};
     Atomic<uint64_t> popped_{0};
+    Plain<uint64_t> final_{kOpen};
 };
 
 }  // namespace hc

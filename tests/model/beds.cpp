@@ -68,7 +68,7 @@ struct Over : Beds<kWorkers + 2, kWorkers> {
         if (i == 0) {
             this->gate.raise(Gate::kClosed);
             heavy_fence();
-            this->gate.raise(Gate::kSealing);
+            this->gate.raise(Gate::kSettled);
             this->gate.wake_all();
             return;
         }
@@ -79,7 +79,7 @@ struct Over : Beds<kWorkers + 2, kWorkers> {
             return;
         }
         bool searching = false;
-        while (!this->gate.has(Gate::kSealing)) {
+        while (!this->gate.has(Gate::kSettled)) {
             if (this->gate.closed()) {
                 yield();
                 continue;
@@ -97,8 +97,8 @@ struct Flags : Beds<2, 1> {
     void thread(unsigned i) override {
         if (i == 0) {
             data = 1;
-            gate.raise(Gate::kSealing);
-        } else if (gate.has(Gate::kSealing)) {
+            gate.raise(Gate::kSettled);
+        } else if (gate.has(Gate::kSettled)) {
             CHECK(data == 1);
         }
     }

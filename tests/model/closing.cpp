@@ -1,4 +1,4 @@
-// The end of a group (src/group/closing.cpp, Lane::seal() and retract()): what was accepted runs or is handed back, what was
+// The end of a group (src/group/closing.cpp, Lane::close() and uncount_late()): what was accepted runs or is handed back, what was
 // refused does neither, nobody waits in vain, and what a task did is visible to whoever waited for it.
 #include "model.h"
 //
@@ -15,8 +15,8 @@ struct Closed : Staged<Threads, Tasks> {
     void results() {
         for (auto &t : this->tasks) CHECK(t.ran == 0 || t.result == 1);
     }
-    void close(bool now) {
-        this->g->shutdown(now);
+    void close(bool at_once) {
+        this->g->shutdown(at_once);
         CHECK(this->g->await(kNever));
         results();
     }
@@ -35,12 +35,33 @@ struct Submitter : Closed<3, 4> {
     }
 };
 
-// Two workers; the last to leave seals the lanes.
+// Two workers.
 struct TwoWorkers : Closed<4, 3> {
     TwoWorkers() { build(2); }
     void thread(unsigned i) override {
         if (i == 0)
             for (int k = 0; k < 3; k++) offer(k);
+        if (i == 1) close(false);
+        if (i >= 2) work(i - 2);
+        thread_ends();
+    }
+};
+
+// A task waits for the next, which may have come into the same batch: no worker leaves while that batch is on its way.
+struct Entwined : Closed<4, 3> {
+    Condition next;
+    Entwined() {
+        build(2);
+        tasks[1].until = &next;
+    }
+    void begun() override {
+        if (tasks[2].ran) next.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(0, 3);
+            if (tasks[2].refused) next.meet();
+        }
         if (i == 1) close(false);
         if (i >= 2) work(i - 2);
         thread_ends();
@@ -159,6 +180,50 @@ struct Drained : Staged<3, 4> {
     }
 };
 
+// A late submit is taken back while another submitter drains: what was taken back is not mistaken for
+// what the other waits for.
+struct DrainedLate : Closed<4, 2> {
+    DrainedLate() { build(1); }
+    void thread(unsigned i) override {
+        if (i == 0) offer(0);
+        if (i == 1) {
+            offer(1);
+            CHECK(g->drain(kNever));
+            CHECK(tasks[1].ran == 0 || tasks[1].result == 1);
+            CHECK(tasks[1].ran + tasks[1].refused == 1);
+        }
+        if (i == 2) close(false);
+        if (i == 3) work(0);
+        thread_ends();
+    }
+};
+
+// A full group's submitters run their tasks themselves. Who has seen one begin finds it ended after a drain.
+template <Kind kKind>
+struct CallerRuns : Closed<3, 2> {
+    Atomic<int> begin;
+    CallerRuns() {
+        options.capacity = 1;
+        options.full = Full::kRun;
+        build(1, kKind);
+        CHECK(g->budget.take(1, 1) == 1);
+    }
+    void begun() override { begin.store(1, memory_order_release); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(0);
+            post(1);
+            close(false);
+        }
+        if (i == 1 && begin.load(memory_order_acquire) == 1) {
+            CHECK(g->drain(kNever));
+            CHECK(tasks[0].result == 1);
+        }
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
 // A bounded group never holds more than its capacity; what was refused for want of room may be tried again.
 struct Bounded : Closed<3, 4> {
     static constexpr uint64_t kCapacity = 2;
@@ -189,17 +254,19 @@ struct Bounded : Closed<3, 4> {
     }
 };
 
-// Tickets: run, or dropped, or refused; and the record is back in every case.
-template <bool kNow>
-struct Tickets : Closed<3, 3> {
-    Tickets() { build(1); }
-    static void drop(void *task, int32_t) { Tickets::now->not_run(task); }
+// Tickets: run, or dropped, or refused; and the record is back in every case. An inbox has several producers.
+template <bool kNow, Kind kKind>
+struct Tickets : Closed<4, 4> {
+    Tickets() { build(1, kKind); }
+    static void drop(void *task, int32_t) { now->not_run(task); }
     void thread(unsigned i) override {
-        if (i == 0)
-            for (int k = 0; k < 3; k++)
-                if (submit_ticket(g, entry(k), drop, "label") != Submit::kOk) refuse(k);
-        if (i == 1) close(kNow);
-        if (i == 2) work(0);
+        if (i < 2)
+            for (int k = 0; k < 2; k++) {
+                const int task = static_cast<int>(i) * 2 + k;
+                if (submit_ticket(g, entry(task), drop, "label") != Submit::kOk) refuse(task);
+            }
+        if (i == 2) close(kNow);
+        if (i == 3) work(0);
         thread_ends();
     }
 };
@@ -217,6 +284,7 @@ int main() {
     ok &= holds<Submitter<2, true, kShared>>("shared, now", 30'000);
     ok &= holds<Submitter<1, false, kPinned>>("pinned", 30'000);
     ok &= holds<TwoWorkers>("two workers", 30'000);
+    ok &= holds<Entwined>("entwined", 60'000);
     ok &= holds<Stuck>("stuck", 30'000);
     ok &= holds<TwoClosers>("two closers", 30'000);
     ok &= holds<LetGo>("let go", 30'000);
@@ -224,7 +292,11 @@ int main() {
     ok &= holds<Drained<kShared>>("drained, shared", 30'000);
     ok &= holds<TwoLast>("two last", 30'000);
     ok &= holds<Bounded>("bounded", 30'000);
-    ok &= holds<Tickets<false>>("tickets", 30'000);
-    ok &= holds<Tickets<true>>("tickets, now", 30'000);
+    ok &= holds<DrainedLate>("drained, late", 30'000);
+    ok &= holds<CallerRuns<kStealing>>("caller runs", 30'000);
+    ok &= holds<CallerRuns<kShared>>("caller runs, shared", 30'000);
+    ok &= holds<Tickets<false, kStealing>>("tickets", 30'000);
+    ok &= holds<Tickets<true, kStealing>>("tickets, now", 30'000);
+    ok &= holds<Tickets<false, kShared>>("tickets, shared", 30'000);
     return ok ? 0 : 1;
 }

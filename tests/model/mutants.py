@@ -56,7 +56,7 @@ CALLS = {
     'wake': {name: 'false' for name in ('unpark', 'futex_wake', 'wake_one', 'wake_all', 'wake', 'wake_for', 'after_publish',
                                         'found_work', 'signal', 'went_idle')},
     'look': {'relist': 'false', 'work_left': '0', 'left': '0', 'nothing_left': 'true', 'reap_batches': 'false',
-             'reap_lanes': 'false', 'retract': '0'},
+             'reap_lanes': 'false', 'uncount_late': '0'},
 }
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
@@ -77,12 +77,14 @@ BY_HAND = [
     ('queue/directory.h', 'look', r'if \(lane_at\(shelf, l\)->empty\(\)\) continue;', 'continue;'),
     ('group/gate.h', 'look', r'while \(in_bed\(i\)\) \{', 'if (in_bed(i)) for (int once = 1; once--;) {'),
     ('group/gate.h', 'look', r'\} while \(in_bed\(i\)\);', '} while (false);'),
-    ('group/gate.h', 'look', r'parked\(w\) == 0 \|\| searching\(w\) >= enough', 'parked(w) == 0'),
     ('group/sleep.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/find.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/sleep.cpp', 'look', r'gate\.closed\(\)', 'false'),
     ('group/submit.cpp', 'look', r'if \(!o->listing\.listed\(\)\) \{', 'if (false) {'),
-    ('group/worker.cpp', 'look', r'if \(group_\.leave\(\)\) seal\(\);', 'group_.leave();'),
+    ('group/find.cpp', 'look', r'\|\| group_\.all_begun\(\)', '|| true'),
+    ('queue/lane.h', 'look', r'pushed_\.store\(final, memory_order_relaxed\);', ''),
+    ('queue/lane.h', 'look', r'std::min<uint64_t>\((pushed_\.load\(memory_order_acquire\)), final_\)', r'\1'),
+    ('group/closing.cpp', 'look', r'lane->close\(\);', ''),
 ]
 
 TYPE = re.compile(r'(?:\b(?:void|bool|auto|uint32_t|uint64_t|size_t|Submit|int)\s*[&*]?\s*|::)$')

@@ -58,7 +58,7 @@ struct Staged : CoreModel<Threads> {
     // A worker in the middle of a batch.
     void give(uint32_t worker, std::initializer_list<int> which) {
         // They never were in a lane: what has ended must not exceed what was pushed.
-        g->retracted.fetch_sub(which.size(), memory_order_relaxed);
+        g->reaped.fetch_sub(which.size(), memory_order_relaxed);
         g->workers[worker].batch_.refill([&](Entry *out) {
             for (int i : which) *out++ = entry(i);
             return which.size();

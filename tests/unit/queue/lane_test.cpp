@@ -54,24 +54,25 @@ TEST_F(LaneTest, HasOneConsumerAtATime) {
     EXPECT_TRUE(lane.try_claim());
 }
 
-TEST_F(LaneTest, SealedLaneGivesALatePushBackWhole) {
+TEST_F(LaneTest, ALatePushIsTakenBackWhole) {
+    ASSERT_TRUE(lane.push(numbered(1)));
     ASSERT_TRUE(lane.try_claim());
-    EXPECT_TRUE(lane.seal());
-    EXPECT_TRUE(lane.sealed());
-    EXPECT_FALSE(lane.try_claim());
-    std::vector<hc::Entry> late(40, numbered(7));
+    lane.close();
+    std::vector<hc::Entry> late(40, numbered(7)), out(41);
     ASSERT_EQ(lane.push(late.data(), late.size()), late.size());
-    EXPECT_EQ(lane.retract(), late.size());
+    EXPECT_EQ(lane.pop(out.data(), out.size()), 1u);
+    EXPECT_EQ(lane.pop(out.data(), out.size()), 0u);
+    EXPECT_EQ(lane.uncount_late(), late.size());
+    EXPECT_EQ(lane.pushed_total(), 1u);
     EXPECT_TRUE(lane.empty());
-    EXPECT_TRUE(lane.sealed());
 }
 
-TEST_F(LaneTest, AnUnsealedLaneKeepsALatePush) {
+TEST_F(LaneTest, WhatWasPushedBeforeTheCloseStays) {
     ASSERT_TRUE(lane.push(numbered(1)));
-    EXPECT_EQ(lane.retract(), 0u);
     ASSERT_TRUE(lane.try_claim());
-    EXPECT_FALSE(lane.seal());  // not empty: the claim is ours again
+    lane.close();
+    lane.close();
+    EXPECT_EQ(lane.uncount_late(), 0u);
     hc::Entry e;
     EXPECT_EQ(lane.pop(&e, 1), 1u);
-    EXPECT_TRUE(lane.seal());
 }
