@@ -63,8 +63,6 @@ CALLS = {
 BY_HAND = [
     ('sync/parker.h', 'look', r'while \(word_\.load\(memory_order_acquire\) == kParked\)', 'while (false)'),
     ('queue/lane.h', 'look', r'if \(most > there\) most = there;', ''),
-    ('queue/lane.h', 'look', r'if \(empty\(\)\) return true;', 'return true;'),
-    ('queue/lane.h', 'look', r'while \(const size_t n = pop\(back, 16\)\) out \+= n;', 'out = pop(back, 1);'),
     ('queue/batch.h', 'look', r'&& !settle\(k\)', ''),
     ('queue/batch.h', 'look', r'&& !settle\(k\)', '&& true'),
     ('queue/batch.h', 'look', r'if \(k < limit_\.load\(memory_order_relaxed\)\) return true;', ''),
