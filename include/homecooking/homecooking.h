@@ -283,7 +283,104 @@ HC_API int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task *
 /* The label of the task that the caller is in; NULL if it has none, and outside of tasks. */
 HC_API const char *hc_task_label(void);
 
-/* ---- 5 Seeing inside ------------------------------------------------------------------------------------------------ */
+/* ---- 5 Fork and join ------------------------------------------------------------------------------------------------ */
+
+/* For work that divides itself, from tens of nanoseconds upwards; nothing is allocated. A fork is offered to idle workers,
+ * and run by its owner at the join if nobody took it:
+ *
+ *     struct call { long n, result; };
+ *     static long fib(hc_worker *w, long n);
+ *     static void fib_forked(hc_worker *w, void *arg) {
+ *         struct call *c = arg;
+ *         c->result = fib(w, c->n);
+ *     }
+ *     static long fib(hc_worker *w, long n) {
+ *         if (n < 2) return n;
+ *         struct call c = {n - 1, 0};
+ *         hc_fork f;
+ *         hc_worker *inner = hc_fork_push_fast(w, &f, fib_forked, &c);  // what comes next uses `inner`
+ *         long b = fib(inner, n - 2);
+ *         return b + (hc_fork_take_fast(inner, &f) ? fib(w, n - 1) : c.result);
+ *     }
+ *
+ * An hc_worker is not an object but a place: the calling thread's, at its present depth of forks. Each push returns the place
+ * for what comes next, its join gives the old one back. It is good for the thread and the call that got it, and for what
+ * they call; never pass it to another thread.
+ *
+ * Forks are joined in reverse order, each exactly once, by the function that pushed it, before it returns and before its
+ * hc_fork goes out of scope. None of these functions fails. A join whose fork was taken runs, meanwhile, what that fork has
+ * itself forked, never a stranger's task, so that a lock which the caller holds is safe from all but its own forks; and only
+ * while more than half of the caller's stack is left. Otherwise it sleeps. Without memory for more places (16 bytes for each
+ * fork that is open) a push runs its fork at once.
+ *
+ * Only workers of HC_KIND_STEALING groups take forks of others. In a child that fork(2) made, places are no longer good. */
+typedef struct hc_worker hc_worker;
+typedef void (*hc_fork_fn)(hc_worker *w, void *arg);
+typedef struct hc_fork { /* frozen: 8 pointers, the library's until the join; need not be initialised */
+    hc_fork_fn fn;
+    void *arg;
+    void *opaque[6];
+} hc_fork;
+
+/* The place of the calling thread: in a task, or between hc_worker_enter() and hc_worker_leave(). NULL elsewhere, and when
+ * there is no memory. */
+HC_API hc_worker *hc_worker_self(void);
+
+/* For a thread that is no worker of g: from now on it may fork, in g, and helps in its joins. *w is its place. Calls nest. The
+ * caller's reference to g must last until hc_worker_leave(w), by the same thread, with all forks joined.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_worker_enter(hc_group *g, hc_worker **w);
+HC_API void hc_worker_leave(hc_worker *w); /* NULL: no effect */
+
+/* Offers fn(place, arg) to the group. Returns the place for what comes next. */
+HC_API hc_worker *hc_fork_push(hc_worker *w, hc_fork *f, hc_fork_fn fn, void *arg);
+
+/* Ends a fork: f is the last one pushed, w the place that its push returned. When it returns, the fork has run. Returns the
+ * place before the push. May block. */
+HC_API hc_worker *hc_fork_join(hc_worker *w, hc_fork *f);
+
+/* The same for a caller who knows better how to run it: 1 if nobody took the fork, and it is now up to the caller to call the
+ * function itself, with the place before the push; 0 if it has run. May block. */
+HC_API int hc_fork_take(hc_worker *w, hc_fork *f);
+
+/* The same three, inline. They know of the library no more than these two structs, and ask it whenever there is anything to
+ * decide: programs that were compiled with them stay right when the library is replaced. */
+struct hc_forks {
+    hc_worker *top, *limit, *split;
+};
+struct hc_worker {
+    hc_fork *fork;
+    struct hc_forks *forks;
+};
+HC_API hc_worker *hc_fork_notice(hc_worker *w); /* for hc_fork_push_fast() only */
+
+static inline hc_worker *hc_fork_push_fast(hc_worker *w, hc_fork *f, hc_fork_fn fn, void *arg) {
+    struct hc_forks *forks = w->forks;
+    f->fn = fn;
+    f->arg = arg;
+    w->fork = f;
+    __atomic_store_n(&forks->top, w + 1, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return __builtin_expect(w + 1 < __atomic_load_n(&forks->limit, __ATOMIC_RELAXED), 1) ? w + 1 : hc_fork_notice(w + 1);
+}
+
+static inline int hc_fork_take_fast(hc_worker *w, hc_fork *f) {
+    struct hc_forks *forks = w[-1].forks;
+    __atomic_store_n(&forks->top, w - 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return __builtin_expect(w - 1 >= __atomic_load_n(&forks->split, __ATOMIC_RELAXED), 1) ? 1 : hc_fork_take(w, f);
+}
+
+static inline hc_worker *hc_fork_join_fast(hc_worker *w, hc_fork *f) {
+    struct hc_forks *forks = w[-1].forks;
+    __atomic_store_n(&forks->top, w - 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(w - 1 < __atomic_load_n(&forks->split, __ATOMIC_RELAXED), 0)) return hc_fork_join(w, f);
+    f->fn(w - 1, f->arg);
+    return w - 1;
+}
+
+/* ---- 6 Seeing inside ------------------------------------------------------------------------------------------------ */
 
 typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */

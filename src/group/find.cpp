@@ -1,6 +1,7 @@
 // Where a worker's next batch comes from.
 #include <algorithm>
 
+#include "group/forks.h"
 #include "group/group.h"
 #include "group/worker.h"
 
@@ -10,7 +11,10 @@ Worker::Found Worker::find() {
     met_busy_ = false;
     bool found = false;
     switch (group_.options().kind) {
-        case Kind::kStealing: found = find_behind_stuck() || find_in_lanes() || find_in_workers(); break;
+        case Kind::kStealing:
+            found = find_behind_stuck() || find_in_lanes() || find_in_workers();
+            if (!found && find_in_forks()) return Found::kFork;
+            break;
         case Kind::kShared: found = find_in(group_.inboxes[0].box, 1); break;  // one at a time: the order is strict
         case Kind::kPinned: found = find_in(group_.inboxes[index_].box, group_.most_in_batch); break;
     }
@@ -78,6 +82,16 @@ bool Worker::steal_from(Worker &victim) {
     return n != 0;
 }
 
+// After everything else: a fork's owner will run it in the end, whoever waits in a lane has nobody.
+bool Worker::find_in_forks() {
+    fork_ = nullptr;
+    for (Deque *d = group_.deques(); d != nullptr && fork_ == nullptr; d = d->next)
+        if (d != &forks && d->seems_busy() && ready_to_fork(forks)) fork_ = d->steal(&forks, nullptr, false);
+    if (fork_ == nullptr) return false;
+    counters.steals.add();
+    return true;
+}
+
 uint32_t Worker::work_left(uint32_t most) const {
     const auto up_to = [most](uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, most)); };
     switch (group_.options().kind) {
@@ -90,6 +104,7 @@ uint32_t Worker::work_left(uint32_t most) const {
     group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
     for (uint32_t i = 0; n < most && i < group_.worker_count; i++)
         if (i != index_) n += group_.workers[i].batch_.rest();
+    for (Deque *d = group_.deques(); n < most && d != nullptr; d = d->next) n += d->has_work();
     return up_to(n);
 }
 

@@ -72,8 +72,11 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
     const uint32_t n = g->worker_count;
     g->alive_.store(n, memory_order_relaxed);  // before the first of them starts, for it may end before the last
     uint32_t started = 0;
-    while (started < n && g->workers[started].start()) started++;
-    g->started_ = started;
+    {
+        Locked l(g->join_lock_);  // a start hook may have told somebody who shuts the group down and waits for it
+        while (started < n && g->workers[started].start()) started++;
+        g->started_ = started;
+    }
     if (started < n) {
         const bool nobody =
             g->alive_.fetch_sub(n - started, memory_order_acq_rel) == n - started;  // pairs with worker_gone()
@@ -114,6 +117,22 @@ void Group::unref() {
     if (!joined_)
         for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
     free(this);
+}
+
+void Group::add_deque(Deque *d) {
+    d->next = deques_.load(memory_order_relaxed);
+    while (!deques_.compare_exchange_weak(d->next, d, memory_order_release,  // pairs with the acquire in deques()
+                                          memory_order_relaxed)) {
+    }
+}
+
+bool Group::divert_forks() {
+    Deque *d = deques();
+    if (d == nullptr) return false;
+    // Whoever rearmed before it saw us stop must not undo this: pairs with the fence in ring() (forks.cpp).
+    atomic_thread_fence(memory_order_seq_cst);
+    for (; d != nullptr; d = d->next) d->divert();
+    return true;
 }
 
 void Group::worker_gone() {

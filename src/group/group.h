@@ -78,6 +78,13 @@ class Group {
     const sigset_t &creator_signals() const { return creator_signals_; }
     uint32_t alive() const { return alive_.load(memory_order_relaxed); }
 
+    // Whose forks may be stolen: all that have ever forked here.
+    Deque *deques() const { return deques_.load(memory_order_acquire); }  // pairs with the release in add_deque()
+    void add_deque(Deque *d);
+    // From now on the next push of each asks the gate. For one who stops to search, before a heavy_fence and a last look.
+    // False: there is none.
+    bool divert_forks();
+
     Gate gate;
     Directory directory;
     RingPool rings;
@@ -107,6 +114,7 @@ class Group {
     const uint32_t generation_;
     Parker *parkers_ = nullptr;
     Atomic<uint64_t> *beds_ = nullptr;
+    Atomic<Deque *> deques_{nullptr};
     Outbox *free_first_ = nullptr, *free_last_ = nullptr;  // handed back, empty ones first; under the registry's lock
     Atomic<uint64_t> holders_{0};
     Atomic<uint32_t> turn_{0};

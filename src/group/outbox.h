@@ -9,6 +9,7 @@
 // but those to `hot_*`, `now` and `debt`. A thread reads its own bindings without it: one that names a group that the thread
 // may still use is not being cut.
 #pragma once
+#include "queue/deque.h"
 #include "queue/lane.h"
 #include "task/ticket.h"
 namespace hc {
@@ -20,7 +21,9 @@ struct Binding;
 
 struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
+    ~Outbox() { memory::destroy(forks); }
     Recycler<Ticket> tickets;
+    Deque *forks = nullptr;  // of a submitter that has entered the group: see forks.h
     uint64_t credit = 0;     // the producer's: room taken ahead (budget.h)
     bool runs_here = false;  // the producer's: it met a full queue under HC_FULL_RUN, see room() in submit.cpp
     Atomic<uint64_t> here_begun{0}, here_ended{0};  // tasks that producers ran themselves, the queue being full
@@ -37,13 +40,13 @@ struct Binding {
 
 // What a thread is in: a task, a drop, or a thread hook. Frames nest: a task may submit to a full group, which makes its
 // thread run another task meanwhile.
-struct Frame {
+struct Context {
     Group *group = nullptr;
     Worker *worker = nullptr;  // whose index the task sees
     const char *label = nullptr;
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
-    Frame *outer = nullptr;
+    Context *outer = nullptr;
 };
 
 struct ThreadRecord {
@@ -52,8 +55,10 @@ struct ThreadRecord {
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
-    Frame now;
-    uint32_t debt = 0;  // the innermost registry::Call's: see Frame::unrefs
+    Deque *forks = nullptr;     // of the group that the thread runs a task of, or has entered
+    uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet
+    Context now;
+    uint32_t debt = 0;  // the innermost registry::Call's: see Context::unrefs
 };
 
 // One pointer, so that even a dlopen'ed library finds room for it in the static TLS block.

@@ -111,7 +111,7 @@ Outbox *bind(Group *g, bool *closed) {
 Borrowed::Borrowed(Group *g) : thread_(record()) {
     if (thread_ == nullptr) return;
     outer_ = thread_->now;
-    thread_->now = Frame{.group = g, .borrowed = true, .outer = &outer_};
+    thread_->now = Context{.group = g, .borrowed = true, .outer = &outer_};
 }
 
 Borrowed::~Borrowed() {
@@ -122,15 +122,15 @@ Borrowed::~Borrowed() {
 
 bool inside(const Group *g) {
     if (this_thread != nullptr)
-        for (const Frame *f = &this_thread->now; f != nullptr; f = f->outer)
+        for (const Context *f = &this_thread->now; f != nullptr; f = f->outer)
             if (f->group == g) return true;
     return false;
 }
 
 void unref(Group *g) {
-    Frame *outermost = nullptr;
+    Context *outermost = nullptr;
     if (this_thread != nullptr)
-        for (Frame *f = &this_thread->now; f != nullptr; f = f->outer)
+        for (Context *f = &this_thread->now; f != nullptr; f = f->outer)
             if (f->group == g) outermost = f;
     if (outermost != nullptr && outermost->borrowed)
         outermost->unrefs++;
@@ -139,11 +139,14 @@ void unref(Group *g) {
 }
 
 Call::Call(Group *g)
-    : group_(g), thread_(record()), outer_debt_(thread_ == nullptr ? 0 : std::exchange(thread_->debt, 0)) {}
+    : group_(g),
+      generation_(generation),
+      outer_debt_(this_thread == nullptr ? 0 : std::exchange(this_thread->debt, 0)) {}
 
 Call::~Call() {
-    if (thread_ == nullptr || this_thread != thread_) return;  // the child of a fork owes nothing
-    for (uint32_t n = std::exchange(thread_->debt, outer_debt_); n > 0; n--) group_->unref();
+    // The record may have been made meanwhile, by a callback. The child of a fork owes nothing.
+    if (this_thread == nullptr || generation_ != generation) return;
+    for (uint32_t n = std::exchange(this_thread->debt, outer_debt_); n > 0; n--) group_->unref();
 }
 
 const sigset_t *mask_of_forking_task() { return forked_in_task ? &forking_task_mask : nullptr; }

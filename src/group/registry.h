@@ -32,7 +32,7 @@ class Borrowed {
 
   private:
     ThreadRecord *const thread_;
-    Frame outer_;
+    Context outer_;
 };
 
 bool inside(const Group *g);  // is the caller in a callback of g, however deep?
@@ -48,7 +48,7 @@ class Call {
 
   private:
     Group *const group_;
-    ThreadRecord *const thread_;
+    const uint32_t generation_;
     const uint32_t outer_debt_;
 };
 

@@ -17,7 +17,10 @@ void Worker::publish(bool was_searching) {
     };
     uint32_t woken = 0;
     if (was_searching) {
-        woken = group_.gate.found_work(more);
+        woken = group_.gate.found_work([&](uint32_t most) {
+            if (group_.divert_forks()) heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+            return more(most);
+        });
     } else if (batch_.rest() > 1 || (owes_look_ && more(1) != 0)) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woken = group_.gate.after_publish();
@@ -33,7 +36,8 @@ void Worker::park(bool searching) {
     const bool stealing = group_.options().kind == Kind::kStealing;
     if (stealing) group_.directory.unlist_empty(&unlisted);
     gate.announce(index_, searching);
-    heavy_fence();  // pairs with light_fence in a submit and in publish(): the word and the listing | the queues
+    if (stealing) group_.divert_forks();
+    heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
     counters.barriers.add();
     bool found = stealing && group_.directory.relist(unlisted);
     found = found || work_left(1) != 0 || gate.closed();

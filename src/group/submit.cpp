@@ -222,7 +222,7 @@ Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const 
         if (!fill(o->tickets)) return Submit::kNoMemory;
     }
     const Submit s = submit(g, {Ticket::run, t});
-    if (s != Submit::kOk) t->home->give(t);
+    if (s != Submit::kOk && s != Submit::kForeign) t->home->give(t);  // kForeign: it has run, and forked
     return s;
 }
 

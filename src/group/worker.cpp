@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group/forks.h"
 #include "group/group.h"
 #include "group/registry.h"
 #include "sync/clock.h"
@@ -10,6 +11,8 @@ namespace hc {
 
 constexpr uint64_t kBatchTime = 100'000;  // ns
 constexpr uint64_t kTimedTasks = 4;
+constexpr uint64_t kForkSpin = 50'000;  // ns: who has run a fork looks for the next so long, whatever the options say; a
+                                        // wake costs as much as hundreds of forks
 
 bool Worker::start() { return thread_start(&thread_, body, this, group_.options().stack_size); }
 
@@ -22,6 +25,8 @@ void *Worker::body(void *p) {
     record->self = self;
     record->now.group = &g;
     record->now.worker = self;
+    record->forks = &self->forks;
+    self->forks.entered = 1;
     registry::adopt(record);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
     self->loop();
@@ -35,7 +40,7 @@ void *Worker::body(void *p) {
 // RUNNING, SEARCHING and PARKED are those of gate.h.
 void Worker::loop() {
     Gate &gate = group_.gate;
-    const uint32_t spin = group_.options().spin_ns;
+    uint64_t spin = group_.options().spin_ns;
     bool searching = false, idle = false;
     uint64_t spin_end = 0;
     for (;;) {
@@ -45,6 +50,13 @@ void Worker::loop() {
             publish(searching);
             searching = idle = false;
             run_batch();
+            continue;
+        }
+        if (found == Found::kFork) {
+            publish(searching);
+            searching = idle = false;
+            run_fork(forks, std::exchange(fork_, nullptr));
+            spin = std::max<uint64_t>(group_.options().spin_ns, kForkSpin);
             continue;
         }
         if (!idle) {
@@ -65,6 +77,7 @@ void Worker::loop() {
         park(searching);
         searching = true;
         idle = false;
+        spin = group_.options().spin_ns;
     }
     if (searching) gate.stop_searching();
 }

@@ -3,16 +3,15 @@
 #include "group/counter.h"
 #include "group/outbox.h"
 #include "queue/batch.h"
+#include "queue/deque.h"
 #include "queue/directory.h"
 #include "sync/thread.h"
-#include "task/frame.h"
 namespace hc {
 
 class alignas(64) Worker {
   public:
-    WorkerPrefix prefix;  // first: see task/frame.h
-
-    Worker(Group &group, uint32_t index) : group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
+    Worker(Group &group, uint32_t index)
+        : forks(&group), group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
 
     ~Worker() { memory::destroy(record_); }
     bool prepare() { return (record_ = memory::make<ThreadRecord>()) != nullptr; }  // false: no memory
@@ -20,6 +19,8 @@ class alignas(64) Worker {
     Thread thread() const { return thread_; }
     uint32_t index() const { return index_; }
     Group &group() const { return group_; }
+
+    Deque forks;
 
     // For others.
     Batch &batch() { return batch_; }
@@ -37,13 +38,14 @@ class alignas(64) Worker {
     void set_pace(uint64_t tasks, uint64_t took);
 
     // find.cpp: a batch of work, from wherever the group's kind allows
-    enum class Found { kBatch, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
+    enum class Found { kBatch, kFork, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
     Found find();
     bool find_in_lanes();
     bool find_in_workers();
     bool find_behind_stuck();
     bool find_in(Lane &lane, uint32_t most);
     bool steal_from(Worker &victim);
+    bool find_in_forks();
     uint32_t work_left(uint32_t most) const;  // how much is queued that this worker might run, counted up to `most`
     bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
@@ -63,6 +65,7 @@ class alignas(64) Worker {
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
     bool met_busy_ = false;         // by the find() under way
+    Frame *fork_ = nullptr;         // what it found
     bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
     Atomic<uint64_t> finished_{0};
     Batch batch_;

@@ -12,6 +12,7 @@ namespace hc {
 
 extern bool membarrier_usable;  // set before the first group's threads start, constant afterwards
 
+inline bool fences_are_asymmetric() { return membarrier_usable; }
 void fence_setup();  // for each creation of a group; idempotent
 void heavy_fence();
 

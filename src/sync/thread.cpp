@@ -63,6 +63,19 @@ uint32_t usable_cpus() {
     return 1;
 }
 
+uintptr_t thread_stack_half() {
+    KeepErrno keep;
+    pthread_attr_t attr;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return UINTPTR_MAX;
+    void *low = nullptr;
+    size_t size = 0;
+    const bool ok = pthread_attr_getstack(&attr, &low, &size) == 0;
+    pthread_attr_destroy(&attr);
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), from = reinterpret_cast<uintptr_t>(low);
+    // A coroutine's stack is none that the thread knows.
+    return ok && here > from && here - from < size ? from + size / 2 : UINTPTR_MAX;
+}
+
 void thread_yield() { sched_yield(); }
 
 }  // namespace hc

@@ -156,13 +156,218 @@ static void a_shut_group_forks(void) {
 /* A child of a process that made no group yet is like any other process. */
 static void before_the_first_group(void) { CHECK_EQ(check_fork(a_new_group_works, 20), 0); }
 
+/* ---- Where a fork is awkward ------------------------------------------------------------------------------------ */
+
+static pid_t the_parent;
+
+/* The one thread of the child ends, and with it the process: normally. What it had to forget, for it was the parent's,
+ * is no leak. */
+static void ends_normally_in_the_child(void) {
+    if (getpid() != the_parent) _exit(0);
+}
+
+static void begin_child(void) {
+    CHECK_OK(hc_thread_sigmask_restore()); /* so that the alarm is heard */
+    check_deadline(20);
+}
+
+static void wait_for_normal_end(pid_t child) {
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(!WIFSIGNALED(status));
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+/* A worker of `parents`, with a batch behind it, submits to a full group, and so runs there what forks. */
+enum child_ends { in_the_task, after_the_submit, with_its_worker, ends };
+enum submit_way { one, two, labelled, ways };
+enum { rest = 100 };
+static hc_group *full_group;
+static enum child_ends child_ends;
+static enum submit_way submit_way;
+static atomic_int forks_here, second_here, queued_there, behind[rest];
+
+static void only_in_the_parent(void *arg) {
+    CHECK_EQ(getpid(), the_parent);
+    count_task(arg);
+}
+
+static void forks_on_its_submitter(void *arg) {
+    (void)arg;
+    CHECK(hc_group_current() == full_group);
+    CHECK_EQ(hc_worker_index(), -1);
+    forks_here += 1;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        begin_child();
+        every_function_answers_forked(full_group);
+        every_function_answers_forked(parents);
+        if (child_ends == in_the_task) {
+            a_new_group_works();
+            _exit(0);
+        }
+        return;
+    }
+    wait_for_normal_end(child);
+}
+
+static void submits_what_forks(void *arg) {
+    (void)arg;
+    hc_group *mine = parents;
+    const hc_call calls[2] = {{forks_on_its_submitter, NULL}, {only_in_the_parent, &second_here}};
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    options.fn = forks_on_its_submitter;
+    options.label = "forks";
+    size_t accepted = 99;
+    int rc = submit_way == one   ? hc_submit(full_group, forks_on_its_submitter, NULL)
+             : submit_way == two ? hc_submit_batch(full_group, calls, 2, &accepted)
+                                 : hc_task_submit(full_group, &options, NULL);
+    if (getpid() == the_parent) {
+        CHECK_OK(rc);
+        CHECK(hc_group_current() == mine);
+        CHECK_EQ(hc_worker_index(), 0);
+        if (submit_way == two) CHECK_EQ(accepted, 2);
+        return;
+    }
+    CHECK_RC(rc, HC_EFORKED);
+    if (submit_way == two) CHECK_EQ(accepted, 1); /* it has run, up to its end in either process */
+    CHECK(hc_group_current() == NULL);
+    every_function_answers_forked(full_group);
+    every_function_answers_forked(mine);
+    a_new_group_works();
+    if (child_ends == after_the_submit) _exit(0);
+}
+
+static void forks_in_a_task_that_another_groups_worker_runs(uint32_t kind, uint32_t full_kind) {
+    hc_group_options options = HC_GROUP_OPTIONS_INIT;
+    options.kind = kind;
+    options.max_workers = 1;
+    parents = group_with(&options);
+    options.kind = full_kind;
+    options.capacity = 2;
+    options.full_policy = HC_FULL_RUN;
+    full_group = group_with(&options);
+    forks_here = second_here = queued_there = 0;
+    for (int i = 0; i < rest; ++i) behind[i] = 0;
+
+    gate full_at = GATE, at = GATE;
+    gate_hold(full_group, &full_at);
+    for (int i = 0; i < 2; ++i) CHECK_OK(hc_submit(full_group, only_in_the_parent, &queued_there));
+    CHECK_EQ(queued_there, 0);
+    gate_hold(parents, &at); /* so that the next ones are taken together */
+    CHECK_OK(hc_submit(parents, submits_what_forks, NULL));
+    for (int i = 0; i < rest; ++i) CHECK_OK(hc_submit(parents, only_in_the_parent, &behind[i]));
+    fflush(NULL);
+    gate_open(&at);
+    CHECK_OK(hc_group_drain(parents, HC_NEVER));
+    CHECK_EQ(forks_here, 1);
+    CHECK_EQ(second_here, submit_way == two);
+    for (int i = 0; i < rest; ++i) CHECK_EQ(behind[i], 1);
+    CHECK_EQ(stats_of(parents).finished, rest + 2);
+    CHECK_EQ(queued_there, 0);
+    gate_open(&full_at);
+    CHECK_OK(hc_group_drain(full_group, HC_NEVER));
+    CHECK_EQ(queued_there, 2);
+    CHECK_OK(hc_group_destroy(parents));
+    CHECK_OK(hc_group_destroy(full_group));
+}
+
+static void a_task_forks_on_a_worker_of_another_group(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (uint32_t full_kind = HC_KIND_STEALING; full_kind <= HC_KIND_PINNED; ++full_kind)
+            for (submit_way = one; submit_way < ways; ++submit_way)
+                for (child_ends = in_the_task; child_ends < ends; ++child_ends)
+                    forks_in_a_task_that_another_groups_worker_runs(kind, full_kind);
+}
+
+/* A hook forks, and its child comes back out of it: there is no worker left to go on as. No more than one thread under
+ * a sanitizer: a child is stuck in the locks of that tool if others were starting or ending. */
+static const int most_workers = CHECK_SLOWER > 1 ? 1 : 3;
+static bool child_calls; /* it uses the library once more before it goes */
+static atomic_int starts, stops, starts_left, stops_left;
+
+static void fork_in_hook(atomic_int *left) {
+    if (atomic_fetch_sub(left, 1) <= 0) return;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        if (!child_calls) return; /* as if nothing had happened */
+        begin_child();
+        every_function_answers_forked(parents);
+        a_new_group_works();
+        return;
+    }
+    wait_for_normal_end(child);
+}
+
+static void on_start_that_forks(void *user, uint32_t index) {
+    (void)index;
+    latch_wait(user); /* until the group has a name */
+    fork_in_hook(&starts_left);
+    starts += 1;
+}
+
+static void on_stop_that_forks(void *user, uint32_t index) {
+    (void)user, (void)index;
+    CHECK_EQ(getpid(), the_parent); /* a child has had its last hook */
+    fork_in_hook(&stops_left);
+    stops += 1;
+}
+
+static void a_hook_forks(int at_start, int at_stop) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int workers = 1; workers <= most_workers; ++workers) {
+            latch known = LATCH(1);
+            starts = stops = 0;
+            starts_left = at_start * workers;
+            stops_left = at_stop * workers;
+            hc_group_options options = HC_GROUP_OPTIONS_INIT;
+            options.kind = kind;
+            options.max_workers = (uint32_t)workers;
+            options.user = &known;
+            options.on_thread_start = on_start_that_forks;
+            options.on_thread_stop = on_stop_that_forks;
+            parents = group_with(&options);
+            fflush(NULL);
+            latch_down(&known);
+            UNTIL(starts == workers);
+            atomic_int ran = 0;
+            for (int i = 0; i < 100; ++i) CHECK_OK(hc_submit(parents, count_task, &ran));
+            CHECK_OK(hc_group_destroy(parents));
+            CHECK_EQ(ran, 100);
+            CHECK_EQ(stops, workers);
+            CHECK(starts_left <= 0 && stops_left <= 0);
+        }
+}
+
+static void a_start_hook_forks(void) {
+    for (int calls = 0; calls < 2; ++calls) {
+        child_calls = calls;
+        a_hook_forks(1, 0);
+    }
+}
+
+static void a_stop_hook_forks(void) {
+    for (int calls = 0; calls < 2; ++calls) {
+        child_calls = calls;
+        a_hook_forks(0, 1);
+    }
+}
+
 int main(void) {
     check_deadline(90);
+    the_parent = getpid();
+    CHECK_EQ(atexit(ends_normally_in_the_child), 0);
     RUN(before_the_first_group);
     RUN(an_idle_group_forks);
     RUN(a_busy_group_forks);
     RUN(a_task_forks);
     RUN(queued_tasks_stay_with_the_parent);
     RUN(a_shut_group_forks);
+    RUN(a_task_forks_on_a_worker_of_another_group);
+    RUN(a_start_hook_forks);
+    RUN(a_stop_hook_forks);
     return 0;
 }

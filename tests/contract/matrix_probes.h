@@ -202,6 +202,60 @@ static int label(hc_group *g) {
     return HC_OK;
 }
 
+/* ---- Fork and join ----------------------------------------------------------------------------------------------- */
+
+static int self(hc_group *g) {
+    (void)g;
+    CHECK((hc_worker_self() != NULL) == (place == in_task));
+    return HC_OK;
+}
+static int enter(hc_group *g) {
+    hc_worker *w = (hc_worker *)&memory;
+    int rc = hc_worker_enter(g, &w);
+    CHECK((w != NULL) == (rc == HC_OK));
+    if (w != NULL) hc_worker_leave(w);
+    return rc;
+}
+static int enter_nowhere(hc_group *g) {
+    hc_worker *w = (hc_worker *)&memory;
+    return place == with_null ? hc_worker_enter(NULL, &w) : hc_worker_enter(g, NULL);
+}
+static int enter_dry(hc_group *g) {
+    counting_fail_after(&memory, 0);
+    int rc = enter(g);
+    counting_fail_after(&memory, -1);
+    return rc;
+}
+static void one_fork(hc_worker *w, void *arg) {
+    CHECK(w != NULL);
+    ++*(int *)arg;
+}
+static int fork_and_join(hc_group *g) {
+    hc_worker *w;
+    hc_fork f;
+    int n = 0;
+    CHECK_OK(hc_worker_enter(g, &w));
+    CHECK(hc_fork_join(hc_fork_push(w, &f, one_fork, &n), &f) == w);
+    CHECK_EQ(n, 1);
+    CHECK(hc_fork_join_fast(hc_fork_push_fast(w, &f, one_fork, &n), &f) == w);
+    CHECK_EQ(n, 2);
+    hc_worker_leave(w);
+    return HC_OK;
+}
+static int fork_and_take(hc_group *g) {
+    hc_worker *w;
+    hc_fork f;
+    int n = 0;
+    CHECK_OK(hc_worker_enter(g, &w));
+    for (int i = 1; i <= 2; ++i) {
+        hc_worker *inner = hc_fork_push(w, &f, one_fork, &n);
+        if (i == 1 ? hc_fork_take(inner, &f) : hc_fork_take_fast(inner, &f)) one_fork(w, &n);
+        CHECK_EQ(n, i);
+    }
+    hc_worker_leave(w);
+    return HC_OK;
+}
+
 /* ---- Seeing inside --------------------------------------------------------------------------------------------- */
 
 static int stats(hc_group *g) {

@@ -164,10 +164,107 @@ static void a_shortage_does_not_turn_the_order_round(void) {
     CHECK_EQ(counting_read(&memory, &memory.blocks), 0);
 }
 
+/* A batch that fails halfway had taken room for all of it: what it did not use is there for others at once. */
+enum { capacity = 4096 };
+
+typedef struct batcher {
+    hc_group *g;
+    int fail_after;
+    int error;
+    size_t taken;
+    int64_t failed;
+    latch submitted, leave;
+} batcher;
+
+static void *submit_bounded_batch(void *arg) {
+    batcher *b = arg;
+    static hc_call calls[capacity];
+    for (size_t i = 0; i < capacity; ++i) calls[i] = (hc_call){mark, &runs[i]};
+    counting_fail_after(&memory, b->fail_after);
+    b->error = hc_submit_batch(b->g, calls, capacity, &b->taken);
+    b->failed = counting_read(&memory, &memory.failed);
+    counting_fail_after(&memory, -1);
+    latch_down(&b->submitted);
+    latch_wait(&b->leave); /* it lives on, and so would keep what it holds */
+    return NULL;
+}
+
+static void *fill_to_the_brim(void *arg) {
+    hc_group *g = arg;
+    atomic_int ran = 0;
+    hold at;
+    hold_all(g, &at, 1);
+    size_t queued = 0;
+    int rc;
+    while ((rc = hc_submit(g, count_task, &ran)) == HC_OK) ++queued;
+    CHECK_RC(rc, HC_EFULL);
+    CHECK_EQ(queued, capacity);
+    hold_release(&at);
+    CHECK_OK(hc_group_drain(g, HC_NEVER));
+    CHECK_EQ(ran, capacity);
+    return NULL;
+}
+
+static void *hold_and_go(void *arg) { /* another one: it takes what it holds ahead along */
+    hc_group *g = ((void **)arg)[0];
+    hold_all(g, ((void **)arg)[1], 1);
+    return NULL;
+}
+
+static void fill_after_failed_batches(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        int amid = 0; /* failures with a part accepted */
+        for (int n = 0;; ++n) {
+            hc_group_options options = HC_GROUP_OPTIONS_INIT;
+            options.kind = kind;
+            options.max_workers = 1;
+            options.capacity = capacity;
+            hc_group *g = group_with(&options);
+            for (size_t i = 0; i < most; ++i) runs[i] = 0;
+            hold at;
+            void *both[2] = {g, &at};
+            thread_join(thread_start(hold_and_go, both));
+            batcher b = {g, n, 0, 0, 0, LATCH(1), LATCH(1)};
+            pthread_t thread = thread_start(submit_bounded_batch, &b);
+            latch_wait(&b.submitted);
+            CHECK_RC(b.error, b.taken < capacity ? HC_ENOMEM : HC_OK);
+            CHECK(b.failed > 0 || b.error == 0);
+            amid += b.error != 0 && b.taken != 0;
+
+            /* The queue has room for exactly the others, from this thread, while the batch is still queued ... */
+            atomic_int ran = 0;
+            size_t others = 0;
+            int rc;
+            while ((rc = hc_submit(g, count_task, &ran)) == HC_OK) ++others;
+            CHECK_RC(rc, HC_EFULL);
+            CHECK_EQ(b.taken + others, capacity);
+            hold_release(&at);
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            CHECK_EQ(ran, others);
+            for (size_t i = 0; i < capacity; ++i) CHECK_EQ(runs[i], i < b.taken);
+
+            /* ... and is whole again afterwards, for yet another. */
+            thread_join(thread_start(fill_to_the_brim, g));
+            latch_down(&b.leave);
+            thread_join(thread);
+            CHECK_OK(hc_group_destroy(g));
+            if (b.failed == 0) break;
+        }
+        CHECK(amid > 0);
+    }
+}
+
+static void a_failed_batch_gives_its_room_back(void) {
+    CHECK_OK(hc_allocator_set(counting_alloc, counting_free, &memory));
+    on_own_thread(fill_after_failed_batches);
+    CHECK_EQ(counting_read(&memory, &memory.blocks), 0);
+}
+
 int main(void) {
     check_deadline(120);
     RUN_FORKED(create_survives_every_failure);
     RUN_FORKED(submit_survives_every_failure);
     RUN_FORKED(a_shortage_does_not_turn_the_order_round);
+    RUN_FORKED(a_failed_batch_gives_its_room_back);
     return 0;
 }

@@ -218,6 +218,53 @@ static void a_task_may_shut_its_own_group_down(void) {
     }
 }
 
+/* Before the creator even has the handle. */
+typedef struct early {
+    uint32_t how, first; /* the workers from this index on shut it down */
+    atomic_int started, stopped;
+} early;
+
+static void shuts_down_at_start(void *user, uint32_t index) {
+    early *e = user;
+    if (index >= e->first) {
+        CHECK_OK(hc_group_shutdown(hc_group_current(), e->how));
+        CHECK_RC(hc_submit(hc_group_current(), run_task, NULL), HC_ESHUTDOWN);
+    }
+    e->started += 1;
+}
+
+static void counts_stop(void *user, uint32_t index) {
+    (void)index;
+    ((early *)user)->stopped += 1;
+}
+
+static void a_start_hook_may_shut_its_own_group_down(void) {
+    for (int round = 0; round < 10; ++round)
+        for (uint32_t how = HC_SHUTDOWN_DRAIN; how <= HC_SHUTDOWN_NOW; ++how)
+            for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+                for (uint32_t workers = 1; workers <= 4; ++workers)
+                    for (int which = 0; which < 2; ++which) { /* all of them, or the last */
+                        reset();
+                        early e = {how, which == 0 ? 0 : workers - 1, 0, 0};
+                        hc_group_options options = HC_GROUP_OPTIONS_INIT;
+                        options.kind = kind;
+                        options.max_workers = workers;
+                        options.user = &e;
+                        options.on_thread_start = shuts_down_at_start;
+                        options.on_thread_stop = counts_stop;
+                        hc_group *g = group_with(&options); /* which did not fail */
+                        UNTIL(e.started == (int)workers);
+                        CHECK_RC(hc_submit(g, run_task, NULL), HC_ESHUTDOWN);
+                        CHECK_OK(hc_group_await(g, HC_NEVER));
+                        CHECK_EQ(e.stopped, workers);
+                        CHECK_EQ(stats_of(g).workers, 0);
+                        CHECK_EQ(stats_of(g).submitted, 0);
+                        CHECK_RC(hc_submit(g, run_task, NULL), HC_ESHUTDOWN);
+                        CHECK_OK(hc_group_destroy(g));
+                        CHECK_EQ(ran, 0);
+                    }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(null_and_unknown_ways_are_refused);
@@ -230,5 +277,6 @@ int main(void) {
     RUN(drain_may_become_now);
     RUN(now_never_becomes_drain);
     RUN(a_task_may_shut_its_own_group_down);
+    RUN(a_start_hook_may_shut_its_own_group_down);
     return 0;
 }

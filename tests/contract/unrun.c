@@ -163,6 +163,76 @@ static void a_callback_may_use_the_group(void) {
     CHECK_EQ(calls_from_drops, 20);
 }
 
+/* A wait for the group in which the callback is would wait for itself, whoever calls it: a worker, shutdown, await. */
+static atomic_int told_by_worker, told_by_others;
+
+static void waits_in_vain(void) {
+    hc_group *g = hc_group_current();
+    CHECK(g == called_back);
+    const uint64_t timeouts[] = {0, 1, HC_NEVER};
+    for (size_t i = 0; i < 3; ++i) {
+        CHECK_RC(hc_group_drain(g, timeouts[i]), HC_EDEADLK);
+        CHECK_RC(hc_group_await(g, timeouts[i]), HC_EDEADLK);
+    }
+    atomic_fetch_add(hc_worker_index() == -1 ? &told_by_others : &told_by_worker, 1);
+}
+
+static void drop_waits(void *arg, int32_t why) {
+    (void)arg, (void)why;
+    waits_in_vain();
+}
+
+static void unrun_waits(void *user, hc_fn fn, void *arg, int32_t why) {
+    (void)user, (void)fn, (void)arg, (void)why;
+    waits_in_vain();
+}
+
+enum told_by { by_worker, by_shutdown, by_await };
+
+static void tasks_are_told_by(uint32_t kind, enum told_by by) {
+    told_by_worker = told_by_others = 0;
+    hc_group_options options = HC_GROUP_OPTIONS_INIT;
+    options.kind = kind;
+    options.max_workers = 1;
+    options.on_unrun = unrun_waits;
+    called_back = group_with(&options);
+    gate before = GATE, at = GATE;
+    gate_hold(called_back, &before);
+    if (by == by_shutdown) CHECK_OK(hc_submit(called_back, gate_task, &at)); /* the first of a batch */
+    hc_task_options task = HC_TASK_OPTIONS_INIT;
+    task.fn = mark_run;
+    task.drop = drop_waits;
+    for (int i = 0; i < 10; ++i) {
+        CHECK_OK(hc_task_submit(called_back, &task, NULL));
+        CHECK_OK(hc_submit(called_back, mark_run, NULL));
+    }
+    if (by == by_shutdown) {
+        gate_open(&before);
+        latch_wait(&at.inside);
+    }
+    CHECK_OK(hc_group_shutdown(called_back, HC_SHUTDOWN_NOW));
+    if (by == by_await) {
+        while (told_by_others < 20) CHECK_RC(hc_group_await(called_back, 1), HC_ETIMEDOUT);
+    } else if (by == by_shutdown) {
+        CHECK_EQ(told_by_others, 20);
+        gate_open(&at);
+    }
+    if (by != by_shutdown) gate_open(&before);
+    if (by == by_worker) UNTIL(told_by_worker == 20);
+    CHECK_OK(hc_group_destroy(called_back));
+    CHECK_EQ(told_by_worker, by == by_worker ? 20 : 0);
+    CHECK_EQ(told_by_others, by == by_worker ? 0 : 20);
+    CHECK(hc_group_current() == NULL);
+}
+
+static void a_callback_cannot_wait_for_its_own_group(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        tasks_are_told_by(kind, by_worker);
+        tasks_are_told_by(kind, by_await);
+        if (kind != HC_KIND_SHARED) tasks_are_told_by(kind, by_shutdown); /* that one takes no batches */
+    }
+}
+
 /* What the submitter wrote before is visible to the drop, what the drop wrote is visible after the wait: plain memory.
  */
 static int plain[500];
@@ -200,6 +270,7 @@ int main(void) {
     RUN(a_task_that_ran_is_never_told);
     RUN(untold_tasks_are_counted);
     RUN(a_callback_may_use_the_group);
+    RUN(a_callback_cannot_wait_for_its_own_group);
     RUN(drops_are_ordered_with_submit_and_wait);
     return 0;
 }

@@ -204,6 +204,86 @@ static void await_sees_what_the_tasks_did(void) {
     }
 }
 
+/* A drop is part of what is awaited, whoever calls it: here a thread that shuts down, or waits itself. */
+typedef struct slow_drop {
+    hc_group *g;
+    gate at;
+    bool by_await;
+    int dropped; /* plainly */
+    atomic_bool returned;
+} slow_drop;
+
+static void drop_slowly(void *arg, int32_t why) {
+    slow_drop *s = arg;
+    CHECK_RC(why, HC_ESHUTDOWN);
+    if (s->dropped == 0) gate_task(&s->at);
+    s->dropped += 1;
+}
+
+static void *hand_back_slowly(void *arg) {
+    slow_drop *s = arg;
+    CHECK_OK(hc_group_shutdown(s->g, HC_SHUTDOWN_NOW));
+    CHECK_OK(hc_group_await(s->g, HC_NEVER));
+    CHECK_EQ(s->dropped, 10);
+    return NULL;
+}
+
+static void *await_slow_drops(void *arg) {
+    slow_drop *s = arg;
+    CHECK_OK(hc_group_await(s->g, HC_NEVER));
+    s->returned = true;
+    CHECK_EQ(s->dropped, 10);
+    return NULL;
+}
+
+static void await_during_a_drop(uint32_t kind, bool by_await) {
+    hc_group_options options = HC_GROUP_OPTIONS_INIT;
+    options.kind = kind;
+    options.max_workers = 1;
+    slow_drop s = {group_with(&options), GATE, by_await, 0, false};
+    gate before = GATE, at = GATE;
+    gate_hold(s.g, &before);
+    if (!by_await) CHECK_OK(hc_submit(s.g, gate_task, &at)); /* shutdown hands back what is behind it */
+    hc_task_options task = HC_TASK_OPTIONS_INIT;
+    task.fn = count_task;
+    task.arg = &s;
+    task.drop = drop_slowly;
+    for (int i = 0; i < 10; ++i) CHECK_OK(hc_task_submit(s.g, &task, NULL));
+    if (!by_await) {
+        gate_open(&before);
+        latch_wait(&at.inside);
+    }
+    pthread_t hands_back = thread_start(hand_back_slowly, &s);
+    latch_wait(&s.at.inside);
+    gate_open(by_await ? &before : &at);
+    UNTIL(stats_of(s.g).workers == 0); /* the drop alone is left */
+    pthread_t waiter = thread_start(await_slow_drops, &s);
+    for (int i = 0; i < 200; ++i) {
+        CHECK_RC(hc_group_await(s.g, 0), HC_ETIMEDOUT);
+        CHECK_RC(hc_group_drain(s.g, 0), HC_ETIMEDOUT);
+        sched_yield();
+    }
+    CHECK_RC(hc_group_await(s.g, 1000000), HC_ETIMEDOUT);
+    CHECK(!s.returned);
+    CHECK_EQ(s.dropped, 0);
+    gate_open(&s.at);
+    CHECK_OK(hc_group_await(s.g, HC_NEVER));
+    CHECK_EQ(s.dropped, 10);
+    thread_join(waiter);
+    thread_join(hands_back);
+    CHECK_OK(hc_group_await(s.g, 0));
+    CHECK_EQ(stats_of(s.g).unrun, 10);
+    hc_group_unref(s.g);
+}
+
+static void await_does_not_overtake_a_drop(void) {
+    for (int round = 0; round < 10; ++round)
+        for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+            await_during_a_drop(kind, true);
+            if (kind != HC_KIND_SHARED) await_during_a_drop(kind, false); /* that one takes no batches */
+        }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(drain_of_an_idle_group_is_at_once);
@@ -218,5 +298,6 @@ int main(void) {
     RUN(await_ends_when_another_shuts_down);
     RUN(await_times_out_while_a_task_runs);
     RUN(await_sees_what_the_tasks_did);
+    RUN(await_does_not_overtake_a_drop);
     return 0;
 }

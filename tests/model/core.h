@@ -20,6 +20,7 @@
 
 #include "group/closing.cpp"
 #include "group/find.cpp"
+#include "group/forks.cpp"
 #include "group/group.cpp"
 #include "group/run_ticket.cpp"
 #include "group/sleep.cpp"

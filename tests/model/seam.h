@@ -207,6 +207,7 @@ class Mutex {
 
 inline void fence_setup() {}
 
+inline bool fences_are_asymmetric() { return true; }
 inline void light_fence() {
     rl::timestamp_t *mine = rl::ctx().threadx_->acq_rel_order_;
     model::join(mine, model::machine.before_heavy);

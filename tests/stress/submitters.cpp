@@ -110,6 +110,31 @@ TEST_P(Submitters, ten_thousand_live_ones_cost_little_each) {
     if (alive < wanted) GTEST_SKIP() << "the system had no more than " << alive << " threads";
 }
 
+// More than there can be lanes, but few at a time, while nothing is taken out: who comes late goes on with a lane in
+// which another's task is still queued.
+TEST(SubmittersOfAStuckGroup, are_never_refused) {
+    const int threads = under_asan || under_tsan ? 3000 : 66000, crowd = 8;
+    group g(shape{1, 0});
+    ran = 0;
+    hold h;
+    h.all(g, 1);
+    for (int started = 0; started < threads;) {
+        small_threads some;
+        for (int i = 0; i < crowd && started < threads; ++i, ++started)
+            ASSERT_TRUE(some.start(
+                [](void *to) -> void * {
+                    submit(static_cast<hc_group *>(to), count, nullptr);  // ends the program if it is refused
+                    return nullptr;
+                },
+                static_cast<hc_group *>(g)));
+    }
+    EXPECT_EQ(stats(g).queued, static_cast<uint64_t>(threads));
+    EXPECT_EQ(ran.load(), 0u);
+    h.release();
+    drain(g);
+    EXPECT_EQ(ran.load(), static_cast<uint64_t>(threads));
+}
+
 INSTANTIATE_TEST_SUITE_P(, Submitters, shapes(), name_of);
 
 }  // namespace

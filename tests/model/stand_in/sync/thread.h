@@ -14,6 +14,7 @@ inline bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t)
 inline void thread_join(Thread t) { t->wait(false, false, rl::debug_info("thread_join")); }
 inline void thread_detach(Thread) {}
 inline void thread_name(const char *, uint32_t) {}
+inline uintptr_t thread_stack_half() { return 1; }
 inline sigset_t thread_signals() { return {}; }
 inline void thread_yield(HC_PLACE) { rl::yield(1, at); }
 inline void cpu_relax(HC_PLACE) { rl::yield(1, at); }

@@ -1,0 +1,155 @@
+#include "group/forks.h"
+
+#include "group/group.h"
+#include "group/registry.h"
+
+namespace hc {
+namespace {
+
+constexpr int kTriesBeforeSleep = 100;  // some microseconds: a sleep and a wake cost more
+
+// A push has met a limit that was taken away. It is put back, unless somebody must be told of this and the next forks:
+//
+//   owner: limit = last; fence; is anybody parked, and nobody searching? wake one.   is anybody watching? wake them.
+//   who stops to search, or watches: say so; fence; limit = nullptr; heavy_fence(); look
+//
+// Invariant: the limit stands => nobody is parked, or somebody searches who will take the limit away before it stops.
+// Hazard: the owner does not see who stops, and puts the limit back after it was taken away. Both fences forbid that.
+void ring(Deque &d) {
+    Group &g = *d.group;
+    d.rearm();
+    do {
+        // Pairs with the fences in Group::divert_forks() and help_or_sleep(): the limit | the word, the watch
+        atomic_thread_fence(memory_order_seq_cst);
+        const uint64_t word = g.gate.read();
+        if (Gate::parked(word) == 0 || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
+    } while (!g.gate.wake_one());
+    if (d.watched()) d.wake_watches();
+}
+
+// What is run while waiting comes on top of the stack: only while half of it is left.
+bool room_to_help() {
+    ThreadRecord *t = this_thread;
+    if (t->stack_half == 0) t->stack_half = thread_stack_half();
+    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > t->stack_half;
+}
+
+// Leapfrogging: while a thief runs our frame, we run what that frame has forked, and nothing else, for we may hold locks.
+// True: something was run.
+bool help(Deque &mine, Frame *f, bool patient) {
+    if (mine.overflowed() || !room_to_help()) return false;
+    Frame *theirs = f->thief->steal(&mine, f, patient);
+    if (theirs == nullptr) return false;
+    run_fork(mine, theirs);
+    return true;
+}
+
+void help_or_sleep(Deque &mine, Frame *f) {
+    Deque &thief = *f->thief;
+    Deque::Watch watch{&mine.bed};
+    thief.watch(&watch);
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in ring(): the watch | the limit
+    thief.divert();
+    heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+    const bool helped = help(mine, f, true);
+    if (!helped && f->wait_for()) mine.bed.park();
+    thief.unwatch(&watch);
+}
+
+void wait_for(Deque &mine, Frame *f) {
+    for (int tries = 0; !f->done(); tries++) {
+        if (help(mine, f, false))
+            tries = 0;
+        else if (tries < kTriesBeforeSleep)
+            cpu_relax();
+        else
+            help_or_sleep(mine, f);
+    }
+}
+
+bool take(Slot **at, Frame *f) {
+    Slot *s = *at - 1;
+    Deque &d = *s->deque;
+    const bool mine = d.take(s);
+    const Deque::Settled settled = mine ? Deque::Settled::kMine : d.settle(&s);
+    *at = s;
+    if (settled == Deque::Settled::kTaken) wait_for(d, f);
+    return settled == Deque::Settled::kMine;
+}
+
+}  // namespace
+
+bool ready_to_fork(Deque &d) {
+    if (d.started()) return true;
+    if (!d.start()) return false;
+    d.group->add_deque(&d);
+    return true;
+}
+
+Slot *fork_push(Slot *at, Frame *f, Frame::Fn fn, void *arg) {
+    return at->deque->push(at, f, fn, arg) ? at + 1 : fork_notice(at + 1);
+}
+
+Slot *fork_notice(Slot *at) {
+    Deque &d = *at->deque;
+    if (!d.overflowed())
+        if (Slot *next = d.make_room()) {
+            ring(d);
+            return next;
+        }
+    Frame *f = (at - 1)->frame;
+    const bool mine = d.overflowed() || take(&at, f);
+    Slot *place = d.overflow();
+    if (mine) f->fn(place, f->arg);
+    return place;
+}
+
+bool fork_take(Slot **at, Frame *f) { return take(at, f); }
+
+Slot *fork_join(Slot *at, Frame *f) {
+    if (take(&at, f)) f->fn(at, f->arg);
+    return at;
+}
+
+void run_fork(Deque &mine, Frame *f) {
+    Deque::Level level;
+    mine.begin(&level, f);
+    f->fn(mine.top(), f->arg);
+    mine.end();
+    // Set, then touch: the frame is gone, the bed is its group's.
+    Parker &bed = f->owner->bed;
+    // release: what the fork did; pairs with the acquires in done() and wait_for()
+    if (f->state.exchange(Frame::kDone, memory_order_release) == Frame::kAwaited) bed.unpark();
+}
+
+Slot *fork_place() {
+    ThreadRecord *t = this_thread;
+    if (t == nullptr || t->forks == nullptr || !ready_to_fork(*t->forks)) return nullptr;
+    return t->forks->place();
+}
+
+Enter fork_enter(Group *g, Slot **at) {
+    if (g->foreign()) return Enter::kForeign;
+    ThreadRecord *t = this_thread;
+    Deque *d = t != nullptr && t->self != nullptr && &t->self->group() == g ? &t->self->forks : nullptr;
+    if (d == nullptr) {
+        if (g->closed()) return Enter::kClosed;
+        bool closed = false;
+        Outbox *o = registry::bind(g, &closed);
+        if (o == nullptr) return closed ? Enter::kClosed : Enter::kNoMemory;
+        t = this_thread;
+        if (o->forks == nullptr && (o->forks = memory::make<Deque>(g)) == nullptr) return Enter::kNoMemory;
+        d = o->forks;
+    }
+    if (!ready_to_fork(*d)) return Enter::kNoMemory;
+    if (d->entered++ == 0) d->outer = std::exchange(t->forks, d);
+    *at = d->place();
+    return Enter::kOk;
+}
+
+void fork_leave(Slot *at) {
+    Deque &d = *at->deque;
+    if (--d.entered == 0) this_thread->forks = d.outer;
+}
+
+}  // namespace hc

@@ -1,0 +1,137 @@
+// Forks in a group (src/group/forks.cpp): no fork is overlooked by workers that fall asleep, and no join sleeps for ever.
+#include "model.h"
+//
+#include "staged.h"
+
+using namespace hc;
+using namespace hc::model;
+
+namespace {
+
+// A thread that has entered the group forks, and waits for its forks in the worst way: it stands still until others have run
+// them. Then it joins.
+template <int Workers, int Forks>
+struct Blocked : Staged<Workers + 1, 1> {
+    Condition ran[Forks];
+    Plain<int> value[Forks];
+    int runs[Forks] = {};
+    Blocked() {
+        this->shut_down_at_end = false;
+        this->build(Workers);
+    }
+    static void body(Slot *, void *p) {
+        auto &b = *static_cast<Blocked *>(Staged<Workers + 1, 1>::now);
+        const auto k = static_cast<Plain<int> *>(p) - b.value;
+        b.value[k] = 1;
+        CHECK(b.runs[k]++ == 0);
+        b.ran[k].meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            Slot *at = nullptr;
+            CHECK(fork_enter(this->g, &at) == Enter::kOk);
+            Slot *const outermost = at;
+            Frame f[Forks];
+            for (int k = 0; k < Forks; k++) at = fork_push(at, &f[k], body, &value[k]);
+            for (int k = 0; k < Forks; k++) ran[k].wait();
+            for (int k = Forks; k-- > 0;) {
+                at = fork_join(at, &f[k]);
+                CHECK(value[k] == 1);
+            }
+            CHECK(at == outermost);
+            fork_leave(at);
+            this->refuse(0);
+            this->g->shutdown(false);
+        } else {
+            this->work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
+// A fork whose thief forks as well: who waits for it sleeps, helps, and sleeps again; the inner fork is run by whoever has time.
+// `kStill`: the thief stands still until another has run its fork, which only the waiting one can do.
+template <int Workers, bool kStill>
+struct Nested : Staged<Workers + 1, 1> {
+    Condition taken, inner_ran;
+    Plain<int> outer{0}, inner{0};
+    int runs = 0;
+    Nested() {
+        this->shut_down_at_end = false;
+        this->build(Workers);
+    }
+    static Nested &me() { return *static_cast<Nested *>(Staged<Workers + 1, 1>::now); }
+    static void inner_body(Slot *, void *) {
+        me().inner = 1;
+        CHECK(me().runs++ == 0);
+        me().inner_ran.meet();
+    }
+    static void outer_body(Slot *at, void *) {
+        me().taken.meet();
+        Frame f;
+        at = fork_push(at, &f, inner_body, nullptr);
+        if (kStill) me().inner_ran.wait();
+        fork_join(at, &f);
+        me().outer = me().inner + 1;
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            Slot *at = nullptr;
+            CHECK(fork_enter(this->g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, outer_body, nullptr);
+            taken.wait();
+            at = fork_join(at, &f);
+            CHECK(outer == 2);
+            fork_leave(at);
+            this->refuse(0);
+            this->g->shutdown(false);
+        } else {
+            this->work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
+// A worker forks in a task, while another falls asleep.
+template <bool kStill>
+struct InTask : Staged<3, 1> {
+    Condition ran;
+    Plain<int> value{0};
+    InTask() { build(2); }
+    static InTask &me() { return *static_cast<InTask *>(now); }
+    static void forked(Slot *, void *) {
+        me().value = 1;
+        me().ran.meet();
+    }
+    void begun() override {
+        Slot *at = fork_place();
+        Frame f;
+        at = fork_push(at, &f, forked, nullptr);
+        if (kStill) ran.wait();
+        fork_join(at, &f);
+        CHECK(value == 1);
+    }
+    void thread(unsigned i) override {
+        if (i == 0)
+            post(0);
+        else
+            work(i - 1);
+        thread_ends();
+    }
+};
+
+}  // namespace
+
+int main() {
+    bool ok = true;
+    ok &= holds<Blocked<1, 1>>("blocked", 30'000);
+    ok &= holds<Blocked<1, 2>>("blocked, two forks", 30'000);
+    ok &= holds<Blocked<2, 2>>("blocked, two workers", 30'000);
+    ok &= holds<Nested<1, false>>("nested", 30'000);
+    ok &= holds<Nested<1, true>>("nested, still", 30'000);
+    ok &= holds<Nested<2, true>>("nested, still, two workers", 30'000);
+    ok &= holds<InTask<false>>("in a task", 30'000);
+    ok &= holds<InTask<true>>("in a task, still", 30'000);
+    return ok ? 0 : 1;
+}
