@@ -6,6 +6,7 @@
 
 #include "group/group.h"
 #include "group/submit.h"
+#include "group/tasks.h"
 #include "homecooking/homecooking.h"
 
 namespace hc::capi {
@@ -13,6 +14,9 @@ namespace hc::capi {
 inline Group *of(hc_group *g) { return reinterpret_cast<Group *>(g); }
 inline const Group *of(const hc_group *g) { return reinterpret_cast<const Group *>(g); }
 inline hc_group *handle(Group *g) { return reinterpret_cast<hc_group *>(g); }
+
+inline Task *of(hc_task *t) { return reinterpret_cast<Task *>(t); }
+inline hc_task *handle(Task *t) { return reinterpret_cast<hc_task *>(t); }
 
 inline int code(Submit s) {
     switch (s) {
@@ -37,6 +41,19 @@ bool read_sized(const T *in, size_t first, T *out) {
         if (bytes[i] != 0) return false;
     memset(static_cast<void *>(out), 0, sizeof(T));
     memcpy(static_cast<void *>(out), in, size < sizeof(T) ? size : sizeof(T));
+    return true;
+}
+
+inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
+    hc_task_options o;
+    if (in == nullptr || !read_sized(in, offsetof(hc_task_options, result), &o)) return false;
+    if (o.fn == nullptr || (o.flags & ~uint32_t{HC_TASK_WORKER_ONLY}) != 0) return false;
+    out->call = {o.fn, o.arg};
+    out->drop = o.drop;
+    out->label = o.label;
+    out->result = o.result;
+    out->result_drop = o.result_drop;
+    out->flags = o.flags;
     return true;
 }
 

@@ -31,17 +31,4 @@ int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg) {
     return code(submit_pinned(of(g), worker, {fn, arg}));
 }
 
-void hc_task_options_init(void *options, uint32_t size) { init_sized(options, size); }
-
-int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
-    if (g == nullptr || options == nullptr) return HC_EINVAL;
-    hc_task_options o;
-    if (!read_sized(options, sizeof(hc_task_options), &o) || o.flags != 0 || o.fn == nullptr) return HC_EINVAL;
-    if (out != nullptr) return HC_ENOTSUP;
-    if (o.drop == nullptr && o.label == nullptr) return code(submit(of(g), {o.fn, o.arg}));
-    return code(submit_ticket(of(g), {o.fn, o.arg}, o.drop, o.label));
-}
-
-const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now.label; }
-
 }  // extern "C"

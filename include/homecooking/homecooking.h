@@ -129,7 +129,8 @@ HC_API int hc_allocator_set(hc_alloc_fn alloc, hc_free_fn free, void *user);
 /* ---- 3 Groups ------------------------------------------------------------------------------------------------------- */
 
 typedef struct hc_group hc_group; /* reference counted; a handle stays valid, though shut down, until its last unref */
-typedef struct hc_task hc_task;   /* reserved for held tasks */
+typedef struct hc_task hc_task;   /* reference counted; see section 5 */
+typedef struct hc_scope hc_scope; /* see section 6 */
 
 typedef void (*hc_fn)(void *arg);
 
@@ -263,27 +264,165 @@ HC_API int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg);
 
 typedef struct hc_task_options {
     uint32_t size;     /* sizeof(hc_task_options) */
-    uint32_t flags;    /* none yet: 0 */
+    uint32_t flags;    /* HC_TASK_... */
     hc_fn fn;
     void *arg;
     hc_drop_fn drop;   /* NULL: the group's on_unrun is told instead */
     const char *label; /* not copied: a string that outlives the task, such as a literal. NULL = none */
+    void *result;      /* held tasks: what hc_task_result() gives once the task has ended well; typically a part of *arg */
+    hc_fn result_drop; /* called with `result` when the last reference to the task goes, however it ended. NULL = nothing */
 } hc_task_options;
 
+/* Flags of a task. */
+enum {
+    HC_TASK_WORKER_ONLY = 1 /* never run by a thread that waits for it, unless that is a worker of the group: for tasks that
+                               need what on_thread_start has set up */
+};
+
 #define HC_TASK_OPTIONS_INIT                                                                                             \
-    { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL }
+    { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Fills *options with the defaults for a struct of `size` bytes, as HC_TASK_OPTIONS_INIT does. NULL: no effect. */
 HC_API void hc_task_options_init(void *options, uint32_t size);
 
-/* Queues options->fn(options->arg) with what the options add. `out` is reserved for a handle: NULL, else HC_ENOTSUP.
- * Returns as hc_submit. */
+/* Queues options->fn(options->arg) with what the options add. *out (unless `out` is NULL) gets a handle, with one reference
+ * for you, and is NULL after an error. Returns as hc_submit; HC_EINVAL also: a result without a handle. */
 HC_API int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out);
 
 /* The label of the task that the caller is in; NULL if it has none, and outside of tasks. */
 HC_API const char *hc_task_label(void);
 
-/* ---- 5 Fork and join ------------------------------------------------------------------------------------------------ */
+/* ---- 5 Held tasks --------------------------------------------------------------------------------------------------- */
+
+/* A handle is a reference to a task. It may be kept as long as you like, also after the task has run and the group is gone;
+ * dropping the last one neither cancels nor waits. NULL: no effect. */
+HC_API void hc_task_ref(hc_task *t);
+HC_API void hc_task_unref(hc_task *t);
+
+/* A task ends with an outcome:
+ *   HC_OK          fn has returned
+ *   HC_EFAILED     fn has returned, and had called hc_task_fail(): see hc_task_error()
+ *   HC_ECANCELED   it was cancelled before it began; its drop was told
+ *   HC_ESHUTDOWN   its group was shut down before it began; its drop was told
+ * or, for a promise, whatever hc_task_complete() said. */
+
+/* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own only:
+ * it runs the task itself if that has not begun, or what it waits for, or what it has forked. So a wait inside a task is fine,
+ * however deeply they nest, and a lock that the caller holds is safe from strangers; a task whose time is longer than the
+ * timeout may be run nevertheless. A timeout of 0 only looks. Blocks.
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR (HC_WAIT_INTERRUPTIBLE), HC_EFORKED. */
+enum {
+    HC_WAIT_HELP_ANY = 1,     /* run any task of the group meanwhile: never while holding a lock that one may want */
+    HC_WAIT_NO_HELP = 2,      /* only sleep */
+    HC_WAIT_INTERRUPTIBLE = 4 /* a signal that the caller handles ends the wait */
+};
+HC_API int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome);
+
+/* The result of a task that has ended well. It belongs to the task: yours as long as you have a reference.
+ * Returns 0, HC_EINVAL, HC_EBUSY (it has not ended), HC_EFAILED (it has, but not with HC_OK). */
+HC_API int hc_task_result(hc_task *t, void **result);
+
+/* What the task said of its failure: `code` and `payload` of hc_task_fail(); otherwise its outcome and NULL. Either pointer may
+ * be NULL. The payload belongs to the task. Returns 0, HC_EINVAL, HC_EBUSY (it has not ended). */
+HC_API int hc_task_error(hc_task *t, int32_t *code, void **payload);
+
+/* A task that has not begun will not: drop(arg, HC_ECANCELED) is called before this returns. One that runs is told, see
+ * hc_task_cancelled(). Works from anywhere, its own body included. A promise that is not complete is completed, with
+ * HC_ECANCELED. A cancelled task counts as queued until a worker comes across it.
+ * Returns HC_REMOVED, HC_RUNNING, HC_DONE, HC_EINVAL, HC_EFORKED. */
+enum { HC_REMOVED = 0, HC_RUNNING = 1, HC_DONE = 2 };
+HC_API int hc_task_cancel(hc_task *t);
+
+/* The same, and waits for a body that runs: after HC_REMOVED or HC_DONE, nothing of the task is running. Blocks.
+ * Returns HC_REMOVED, HC_DONE, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EFORKED. */
+HC_API int hc_task_cancel_wait(hc_task *t, uint64_t timeout);
+
+/* The held task that the caller is in; NULL in a detached one and outside. Borrowed. */
+HC_API hc_task *hc_task_current(void);
+
+/* 1 if the task that the caller is in has been cancelled, or its scope has; otherwise 0. */
+HC_API int hc_task_cancelled(void);
+
+/* The held task, or the scope's task, that the caller is in has failed: an exception, a panic, an error object. Its outcome will
+ * be HC_EFAILED. `payload_drop` (unless NULL) is called with the payload when the last reference goes. Only the first call
+ * counts; the payload of a later one is dropped at once.
+ * Returns 0, HC_EINVAL (outside of such tasks: the payload stays yours). */
+HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
+
+/* Continuations: no thread is blocked by one, and a chain of any length takes constant stack. What follows a task is queued
+ * when that has ended, however it ended: ask its handle. It counts against the capacity from now on. After a shutdown the
+ * continuations of tasks that are still running run as well; what waits for anything else comes back through drop.
+ * Returns as hc_submit, and HC_EINVAL. *out may be NULL. */
+HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
+
+/* A task without a body, which has ended when all of ts[0] to ts[n-1] have: with the outcome of the first in the array that did
+ * not end well, otherwise HC_OK. Or: when any has, with the outcome of that; its result is that one's handle, borrowed.
+ * They may belong to different groups. Cancelling it does not cancel them. n = 0: HC_EINVAL.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN (the group of ts[0]), HC_EFORKED. */
+HC_API int hc_task_all(hc_task *const *ts, size_t n, hc_task **out);
+HC_API int hc_task_any(hc_task *const *ts, size_t n, hc_task **out);
+
+/* A task that ends when somebody says so: once, from any thread, with any outcome <= 0. A shutdown of its group does not wait
+ * for it. When its last reference goes and it is not complete, it ends with HC_ECANCELED.
+ * hc_task_promise returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. hc_task_complete returns 0, HC_EINVAL (not a
+ * promise, or an outcome above 0), HC_EBUSY (it is complete), HC_EFORKED; after an error the result stays yours. */
+HC_API int hc_task_promise(hc_group *g, hc_task **out);
+HC_API int hc_task_complete(hc_task *promise, int32_t outcome, void *result, hc_fn result_drop);
+
+/* ---- 6 Scopes ------------------------------------------------------------------------------------------------------- */
+
+/* A set of tasks that are awaited together. Any thread may submit to it, its own tasks included; scopes nest. After a shutdown of
+ * the group, tasks may still add to their scope: whoever waits for it runs them.
+ *     hc_scope *s;
+ *     if (hc_scope_create(g, &s) < 0) return 1;
+ *     for (i = 0; i < n; ++i) hc_scope_submit(s, work, &part[i], NULL);
+ *     hc_scope_wait(s, HC_NEVER, 0, &failure);
+ *     hc_scope_destroy(s);
+ */
+
+/* Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_scope_create(hc_group *g, hc_scope **out);
+
+/* Queues fn(arg) as a task of the scope; `drop` as in hc_task_options. Returns as hc_submit; HC_ECANCELED: the scope is. */
+HC_API int hc_scope_submit(hc_scope *s, hc_fn fn, void *arg, hc_drop_fn drop);
+
+/* Waits until no task of the scope is queued or running, helping as hc_task_wait() does: with tasks of this scope and with what
+ * they have forked. *failure (unless NULL) is the outcome of the first that did not end well, otherwise HC_OK. The scope may
+ * then be used again. Blocks.
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in a task of the scope), HC_EINTR, HC_EFORKED. */
+HC_API int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t *failure);
+
+/* What the first failure said, as hc_task_error() does: 0 and NULL if nothing has failed. The payload belongs to the scope.
+ * Returns 0, HC_EINVAL. */
+HC_API int hc_scope_error(hc_scope *s, int32_t *code, void **payload);
+
+/* From now on nothing is accepted; what is queued comes back through drop with HC_ECANCELED, before this returns; what runs is
+ * told, see hc_task_cancelled(). Does not wait. Returns 0, HC_EINVAL, HC_EFORKED. */
+HC_API int hc_scope_cancel(hc_scope *s);
+
+/* Frees the scope. NULL: no effect. Returns 0, HC_EBUSY (tasks of it are queued or running), HC_EFORKED. */
+HC_API int hc_scope_destroy(hc_scope *s);
+
+/* ---- 7 Ranges ------------------------------------------------------------------------------------------------------- */
+
+/* Calls fn(arg, b, e) for disjoint pieces [b, e) that together are [begin, end), on the caller and on idle workers, and returns
+ * when all have returned. `grain` is the least length of a piece (but for the last); 0 = chosen, about eight pieces for each
+ * worker. Nothing is allocated. Inside a task that is cancelled, pieces that have not begun are left out. Blocks.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED, HC_ECANCELED (pieces were left out). */
+typedef void (*hc_range_fn)(void *arg, uint64_t begin, uint64_t end);
+HC_API int hc_group_for(hc_group *g, uint64_t begin, uint64_t end, uint64_t grain, hc_range_fn fn, void *arg);
+
+/* The same with a value of `size` bytes (at most HC_REDUCE_MAX) that is made of the pieces' values: each begins as a copy of
+ * *value, which must be neutral for `combine`, and body() adds a piece to it; combine(arg, left, right) adds right to left. They
+ * are combined in order, so that combine need only be associative. *value is the sum in the end; after an error it is
+ * unspecified. Returns as hc_group_for. */
+#define HC_REDUCE_MAX 1024u
+typedef void (*hc_reduce_fn)(void *arg, void *value, uint64_t begin, uint64_t end);
+typedef void (*hc_combine_fn)(void *arg, void *left, const void *right);
+HC_API int hc_group_reduce(hc_group *g, uint64_t begin, uint64_t end, uint64_t grain, void *value, size_t size,
+                           hc_reduce_fn body, hc_combine_fn combine, void *arg);
+
+/* ---- 8 Fork and join ------------------------------------------------------------------------------------------------ */
 
 /* For work that divides itself, from tens of nanoseconds upwards; nothing is allocated. A fork is offered to idle workers,
  * and run by its owner at the join if nobody took it:
@@ -380,7 +519,7 @@ static inline hc_worker *hc_fork_join_fast(hc_worker *w, hc_fork *f) {
     return w - 1;
 }
 
-/* ---- 6 Seeing inside ------------------------------------------------------------------------------------------------ */
+/* ---- 9 Seeing inside ------------------------------------------------------------------------------------------------ */
 
 typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */

@@ -21,19 +21,22 @@ class Budget {
         const uint64_t portion = std::clamp<uint64_t>(capacity_ / 64 / std::max<uint64_t>(holders, 1), 1, 256);
         uint64_t room = free_.load(memory_order_relaxed), got;
         do {
+            if (static_cast<int64_t>(room) <= 0) return 0;
             got = std::min(room, std::max(least, portion));
-            if (got == 0) return 0;
         } while (!free_.compare_exchange_weak(room, room - got, memory_order_relaxed, memory_order_relaxed));
         return got;
     }
-    bool half_empty() const { return free_.load(memory_order_relaxed) >= capacity_ / 2; }
+    // What cannot be refused, though there may be no room: free_ is then below zero for a while.
+    void force() {
+        if (bounded()) free_.fetch_sub(1, memory_order_relaxed);
+    }
+    bool half_empty() const {
+        const auto free = static_cast<int64_t>(free_.load(memory_order_relaxed));
+        return free >= 0 && static_cast<uint64_t>(free) >= capacity_ / 2;
+    }
     void give(uint64_t n) {
         if (bounded()) free_.fetch_add(n, memory_order_relaxed);
     }
-    void started() { give(1); }  // the first task of a batch
-    void ended(uint64_t tasks) {
-        if (tasks > 1) give(tasks - 1);
-    }  // a batch of which this many were run
 
     // All batches together hold back at most a 64th of the capacity, or one task each.
     uint32_t most_in_batch(uint32_t workers, uint32_t most) const {

@@ -1,11 +1,11 @@
 // The end of a group, in the named steps of group.h.
 #include "group/group.h"
 #include "group/registry.h"
+#include "group/scope.h"
+#include "group/tasks.h"
 #include "task/ticket.h"
 
 namespace hc {
-
-constexpr int32_t kWhyShutdown = -1010;  // HC_ESHUTDOWN; capi/status.cpp checks that it is
 
 void Group::shutdown(bool now) {
     // close
@@ -27,6 +27,8 @@ void Group::shutdown(bool now) {
 }
 
 void Group::hand_back(Entry e) {
+    if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), kWhyShutdown);
+    if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(kWhyShutdown);
     if (e.fn == Ticket::run) {
         auto *t = static_cast<Ticket *>(e.arg);
         const auto drop = t->drop;

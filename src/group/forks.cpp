@@ -19,7 +19,7 @@ void ring(Deque &d) {
     Group &g = *d.group;
     d.rearm();
     do {
-        // Pairs with the fences in Group::divert_forks() and help_or_sleep(): the limit | the word, the watch
+        // Pairs with the fences in Group::divert_forks() and ask_for_forks(): the limit | the word, the watch
         atomic_thread_fence(memory_order_seq_cst);
         const uint64_t word = g.gate.read();
         if (Gate::parked(word) == 0 || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
@@ -27,17 +27,10 @@ void ring(Deque &d) {
     if (d.watched()) d.wake_watches();
 }
 
-// What is run while waiting comes on top of the stack: only while half of it is left.
-bool room_to_help() {
-    ThreadRecord *t = this_thread;
-    if (t->stack_half == 0) t->stack_half = thread_stack_half();
-    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > t->stack_half;
-}
-
 // Leapfrogging: while a thief runs our frame, we run what that frame has forked, and nothing else, for we may hold locks.
 // True: something was run.
 bool help(Deque &mine, Frame *f, bool patient) {
-    if (mine.overflowed() || !room_to_help()) return false;
+    if (!can_help(mine)) return false;
     Frame *theirs = f->thief->steal(&mine, f, patient);
     if (theirs == nullptr) return false;
     run_fork(mine, theirs);
@@ -47,10 +40,7 @@ bool help(Deque &mine, Frame *f, bool patient) {
 void help_or_sleep(Deque &mine, Frame *f) {
     Deque &thief = *f->thief;
     Deque::Watch watch{&mine.bed};
-    thief.watch(&watch);
-    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in ring(): the watch | the limit
-    thief.divert();
-    heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+    ask_for_forks(thief, &watch);
     const bool helped = help(mine, f, true);
     if (!helped && f->wait_for()) mine.bed.park();
     thief.unwatch(&watch);
@@ -78,6 +68,19 @@ bool take(Slot **at, Frame *f) {
 }
 
 }  // namespace
+
+bool can_help(Deque &mine) {
+    ThreadRecord *t = this_thread;
+    if (t->stack_half == 0) t->stack_half = thread_stack_half();
+    return !mine.overflowed() && reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > t->stack_half;
+}
+
+void ask_for_forks(Deque &d, Deque::Watch *watch) {
+    d.watch(watch);
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in ring(): the watch | the limit
+    d.divert();
+    heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+}
 
 bool ready_to_fork(Deque &d) {
     if (d.started()) return true;

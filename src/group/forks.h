@@ -12,6 +12,10 @@ bool fork_take(Slot **at, Frame *f);   // true: the caller's again, to run or no
 Slot *fork_join(Slot *at, Frame *f);
 
 bool ready_to_fork(Deque &d);  // false: no memory
+bool can_help(Deque &mine);     // may its owner, which waits, run something on top? Not when half of the stack is used
+
+// The watch is told of the next fork of d. Look after this, before you sleep; then d.unwatch().
+void ask_for_forks(Deque &d, Deque::Watch *watch);
 
 // A frame that was stolen runs on its thief's thread.
 void run_fork(Deque &mine, Frame *f);

@@ -107,6 +107,14 @@ void Group::free(Group *g) {
 
 bool Group::foreign() const { return generation_ != registry::generation; }
 
+bool Group::try_ref() {
+    uint32_t refs = refs_.load(memory_order_relaxed);
+    do
+        if (refs == 0) return false;
+    while (!refs_.compare_exchange_weak(refs, refs + 1, memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
 void Group::unref() {
     uint32_t refs = refs_.load(memory_order_relaxed);
     do  // Only the workers would be left, and they cannot end before somebody tells them.
@@ -152,7 +160,7 @@ bool Group::queues_empty() {
 
 // What has begun only grows, and what was accepted does not: if the sums are equal, nothing is in between.
 bool Group::all_begun() {
-    uint64_t begun = reaped.load(memory_order_relaxed);
+    uint64_t begun = reaped.load(memory_order_relaxed) + taken_begun.load(memory_order_relaxed);
     for (uint32_t i = 0; i < worker_count; i++) begun += workers[i].batch().begun();
     uint64_t pushed = 0;
     each_box([&](Outbox &o) { pushed += o.pushed_total(); });
@@ -163,11 +171,13 @@ bool Group::quiescent() {
     // What has ended is summed up first, and what had begun (pushed, or run by a submitter) afterwards. The first sum
     // cannot exceed what had ended by the time between the two, nor the second fall short of what had begun by then: if
     // they are equal, all four are. All acquires here pair with the releases of those who say that something has ended.
-    uint64_t ended = reaped.load(memory_order_acquire);
+    uint64_t ended = reaped.load(memory_order_acquire) + helped_ended.load(memory_order_acquire) +
+                     taken_ended.load(memory_order_acquire);
     for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
     each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
     uint64_t begun = 0;
     each_box([&](Outbox &o) { begun += o.pushed_total() + o.here_begun.load(memory_order_relaxed); });
+    begun += helped_begun.load(memory_order_relaxed);
     return ended == begun;
 }
 

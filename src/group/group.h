@@ -43,6 +43,7 @@ class Group {
     static void free(Group *g);  // without workers
 
     void ref() { refs_.fetch_add(1, memory_order_relaxed); }
+    bool try_ref();  // false: there was none left
     void unref();
     bool foreign() const;  // of the parent process
     bool closed() const { return gate.closed(); }
@@ -97,6 +98,8 @@ class Group {
     Inbox *inboxes = nullptr;
     Atomic<uint64_t> reaped{0};  // handed back by others than workers
     Atomic<uint64_t> submit_wakes{0};
+    Atomic<uint64_t> helped_begun{0}, helped_ended{0};  // tasks that were run by who waits
+    Atomic<uint64_t> taken_begun{0}, taken_ended{0};    // tasks that they took out of a queue, instead of a worker
 
   private:
     explicit Group(const GroupOptions &options);

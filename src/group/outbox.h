@@ -11,6 +11,7 @@
 #pragma once
 #include "queue/deque.h"
 #include "queue/lane.h"
+#include "task/home.h"
 #include "task/ticket.h"
 namespace hc {
 
@@ -21,8 +22,12 @@ struct Binding;
 
 struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
-    ~Outbox() { memory::destroy(forks); }
+    ~Outbox() {
+        memory::destroy(forks);
+        if (home != nullptr) home->close();
+    }
     Recycler<Ticket> tickets;
+    Home *home = nullptr;    // of the held tasks that its thread has submitted
     Deque *forks = nullptr;  // of a submitter that has entered the group: see forks.h
     uint64_t credit = 0;     // the producer's: room taken ahead (budget.h)
     bool runs_here = false;  // the producer's: it met a full queue under HC_FULL_RUN, see room() in submit.cpp
@@ -44,6 +49,7 @@ struct Context {
     Group *group = nullptr;
     Worker *worker = nullptr;  // whose index the task sees
     const char *label = nullptr;
+    Task *task = nullptr;  // held, or a scope's
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
     Context *outer = nullptr;

@@ -99,7 +99,7 @@ Outbox *bind(Group *g, bool *closed) {
         free->next = std::exchange(t->bindings, free);
     }
     Locked l(lock);
-    *closed = g->closed();
+    *closed = g->closed() && !inside(g);
     Outbox *o = *closed ? nullptr : g->hand_out();
     if (o == nullptr) return nullptr;
     o->holder = free;

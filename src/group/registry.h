@@ -20,6 +20,7 @@ void adopt(ThreadRecord *made);  // by the worker, at its start
 void retire();                   // by the worker, at its end: hands back what it held, frees the record
 
 // The caller's outbox in g, bound now if it was not. nullptr: no memory, or *closed.
+// In a callback of g, also when g is closed: not to submit, but for what a task may still make.
 Outbox *bind(Group *g, bool *closed);
 
 // The calling thread runs a callback of g, and is not one of its workers.

@@ -12,6 +12,14 @@ void wake_for(Group *g) {
     if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
+void wake_owner(Group *g, uint32_t inbox) {
+    light_fence();  // pairs with heavy_fence in park(): the push | the word
+    if (g->options().kind == Kind::kShared)
+        wake_for(g);
+    else if (g->gate.wake(inbox))
+        g->submit_wakes.fetch_add(1, memory_order_relaxed);
+}
+
 // HC_FULL_RUN: the submitter is the worker, for one task. An inbox has several producers: its counts need a read-modify-write.
 // False: the task has forked, and this is the child.
 bool run_here(Group *g, Outbox *o, Entry e) {
@@ -71,19 +79,6 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
     return Submit::kOk;
 }
 
-Outbox *outbox_of(Group *g, Submit *why_not) {
-    if (Outbox *o = hot(g)) return o;
-    bool closed = false;
-    Outbox *o = registry::bind(g, &closed);
-    if (o == nullptr) {
-        *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
-        return nullptr;
-    }
-    this_thread->hot_outbox = o;
-    this_thread->hot_group.store(g, memory_order_relaxed);
-    return o;
-}
-
 Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
     Submit why_not;
     Outbox *o = outbox_of(g, &why_not);
@@ -111,11 +106,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
         }
         *accepted += done;
         if (done != 0) {
-            light_fence();  // pairs with heavy_fence in park(): the push | the word
-            if (g->options().kind == Kind::kShared)
-                wake_for(g);
-            else if (g->gate.wake(static_cast<uint32_t>(in - g->inboxes)))
-                g->submit_wakes.fetch_add(1, memory_order_relaxed);
+            wake_owner(g, static_cast<uint32_t>(in - g->inboxes));
         }
         if (done < fit) return Submit::kNoMemory;
     }
@@ -160,6 +151,44 @@ bool quick(Group *g, Entry e, Submit *result) {
 }
 
 }  // namespace
+
+Outbox *outbox_of(Group *g, Submit *why_not) {
+    if (Outbox *o = hot(g)) return o;
+    bool closed = false;
+    Outbox *o = registry::bind(g, &closed);
+    if (o == nullptr) {
+        *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
+        return nullptr;
+    }
+    if (g->inbox_count == 0) {
+        this_thread->hot_outbox = o;
+        this_thread->hot_group.store(g, memory_order_relaxed);
+    }
+    return o;
+}
+
+Submit submit_ready(Group *g, Entry e) {
+    if (g->closed()) return Submit::kClosed;
+    if (g->inbox_count == 0) {
+        Submit s;
+        Outbox *o = outbox_of(g, &s);
+        if (o == nullptr) return s;
+        if (!o->push(e)) return Submit::kNoMemory;
+        g->budget.force();
+        if (after_push(g, o) == 0) return Submit::kOk;
+        g->budget.give(1);
+        return Submit::kClosed;
+    }
+    const uint32_t i = g->options().kind == Kind::kShared ? 0 : g->next_in_turn();
+    {
+        Locked l(g->inboxes[i].producers);
+        if (g->closed()) return Submit::kClosed;
+        if (!g->inboxes[i].box.push(e)) return Submit::kNoMemory;
+        g->budget.force();
+    }
+    wake_owner(g, i);
+    return Submit::kOk;
+}
 
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
     registry::Call call(g);

@@ -16,6 +16,10 @@ enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign };
 Submit submit_long(Group *g, Entry e);
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
 Submit submit_pinned(Group *g, uint32_t worker, Entry e);
+// A task that was accepted before: there is always room for it.
+Submit submit_ready(Group *g, Entry e);
+// The caller's in g, made now if need be.
+Outbox *outbox_of(Group *g, Submit *why_not);
 Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label);
 
 // After a push, when the lane was not listed or the gate not open: how many of the entries pushed last are out again,

@@ -88,7 +88,7 @@ void Worker::run_batch() {
     const bool refuse = group_.gate.has(Gate::kNow);
     Entry e;
     if (batch_.take(&e)) {  // unless thieves were faster
-        group_.budget.started();
+        give_room_back();
         do {
             if (__builtin_expect(!refuse, 1)) {
                 e.fn(e.arg);
@@ -99,9 +99,32 @@ void Worker::run_batch() {
         } while (batch_.take(&e));
     }
     const uint64_t end = batch_.cursor();
-    group_.budget.ended(end - finished_.load(memory_order_relaxed));
-    finished_.store(end, memory_order_release);  // pairs with the acquire in finished()
+    give_room_back();
+    finished_.store(end - inside_, memory_order_release);  // pairs with the acquire in finished()
     if (begin != 0) set_pace(tasks, now() - begin);
+}
+
+// When the first task of a batch begins, and when the last has ended.
+void Worker::give_room_back() {
+    const uint64_t begun = batch_.begun();
+    group_.budget.give(begun - room_back_);
+    room_back_ = begun;
+}
+
+bool Worker::help() {
+    inside_++;
+    bool found = batch_.has_rest();
+    if (found) {
+        run_batch();
+    } else {
+        const Found what = find();
+        found = what == Found::kBatch || what == Found::kFork;
+        if (found) publish(false);
+        if (what == Found::kBatch) run_batch();
+        if (what == Found::kFork) run_fork(forks, std::exchange(fork_, nullptr));
+    }
+    inside_--;
+    return found;
 }
 
 // Tasks behind a long batch wait for it, though they came from elsewhere: batches of long tasks are short. Halving at

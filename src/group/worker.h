@@ -27,6 +27,9 @@ class alignas(64) Worker {
     uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
     void abandon() { batch_.abandon(); }                                        // in a forked child, see registry.cpp
 
+    // A task of this worker waits, and lets anything run meanwhile. False: there was nothing.
+    bool help();
+
     struct {
         Counter claims, claims_lost, steals, steals_lost, parks, wakes, barriers, unrun;
     } counters;
@@ -35,6 +38,7 @@ class alignas(64) Worker {
     static void *body(void *self);
     void loop();
     void run_batch();
+    void give_room_back();
     void set_pace(uint64_t tasks, uint64_t took);
 
     // find.cpp: a batch of work, from wherever the group's kind allows
@@ -62,6 +66,8 @@ class alignas(64) Worker {
     uint32_t watched_;                // the worker that is suspected of being stuck,
     uint64_t watched_cursor_ = 0;     // and where it was when the suspicion began
     uint32_t finds_ = 0;
+    uint32_t inside_ = 0;      // tasks that are in help()
+    uint64_t room_back_ = 0;   // tasks whose room was given back
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
     bool met_busy_ = false;         // by the find() under way

@@ -1,6 +1,7 @@
 // All memory of the library comes from here: the user's hooks, or posix_memalign.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 namespace hc::memory {
@@ -33,6 +34,19 @@ void destroy(T *p) noexcept {
     if (p == nullptr) return;
     p->~T();
     release(p, sizeof(T), alignof(T));
+}
+
+// Of plain things, value-initialised. nullptr: no memory.
+template <class T>
+T *make_array(size_t n) noexcept {
+    if (n > SIZE_MAX / sizeof(T)) return nullptr;
+    auto *p = static_cast<T *>(allocate(sizeof(T) * n, alignof(T)));
+    for (size_t i = 0; p != nullptr && i < n; i++) new (p + i) T();
+    return p;
+}
+template <class T>
+void destroy_array(T *p, size_t n) noexcept {
+    if (p != nullptr) release(p, sizeof(T) * n, alignof(T));
 }
 
 // The same for the containers of the standard library and of Boost.

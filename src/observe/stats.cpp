@@ -27,6 +27,8 @@ Stats stats(Group &g) {
         s.wakes += w.counters.wakes.read();
         s.barriers += w.counters.barriers.read();
     }
+    ended += g.taken_ended.load(memory_order_relaxed);
+    begun += g.taken_begun.load(memory_order_relaxed);
     s.finished = ended > s.unrun ? ended - s.unrun : 0;
     s.started = begun > s.unrun ? begun - s.unrun : 0;
     s.unrun += g.reaped.load(memory_order_relaxed);

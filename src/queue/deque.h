@@ -19,8 +19,9 @@
 // final: settle().
 //
 // An owner may run other things while it waits in a join: their forks are a level of their own, on top of the ones below, which
-// it does not touch meanwhile and which are anybody's. `running` is the mark of a level: whoever waits for that frame may take
-// from this level and from those above it, and finds only what the frame has forked. Full chunks of slots are levels too.
+// it does not touch meanwhile and which are anybody's. The mark of a level is what its owner runs there, a stolen frame or a
+// task: whoever waits for that may take from this level and from those above it, and finds only what that has forked. Full
+// chunks of slots are levels too.
 //
 // limit is the bell. Who wants to know about the next push sets it to nullptr, divert(), and looks after a heavy_fence.
 #pragma once
@@ -41,7 +42,7 @@ class Deque {
         Slot *begin = nullptr;
         Slot *tail = nullptr, *end = nullptr;  // while it is not the uppermost: [tail, end) is anybody's
         Slot *split = nullptr;                 // while it is
-        Frame *running = nullptr;
+        const void *mark = nullptr;
         Level *below = nullptr;
     };
 
@@ -124,10 +125,10 @@ class Deque {
         return over_ + 1;
     }
 
-    // Around the run of a stolen frame.
-    void begin(Level *l, Frame *running) {
+    // Around the run of whatever others may wait for.
+    void begin(Level *l, const void *mark) {
         Locked locked(lock_);
-        l->running = running;
+        l->mark = mark;
         raise(l, top());
     }
     void end() {
@@ -136,9 +137,9 @@ class Deque {
     }
 
     // ---- a thief ----
-    // The oldest frame; with a mark, the oldest of what that frame has forked. nullptr: none, or (unless `patient`) another
+    // The oldest frame; with a mark, the oldest of what was forked under it. nullptr: none, or (unless `patient`) another
     // thief is at it.
-    Frame *steal(Deque *thief, const Frame *mark, bool patient) {
+    Frame *steal(Deque *thief, const void *mark, bool patient) {
         if (patient)
             lock_.lock();
         else if (!lock_.try_lock())
@@ -275,12 +276,12 @@ class Deque {
     }
 
     // Under lock_, by a thief.
-    Frame *oldest(const Frame *mark) {
+    Frame *oldest(const void *mark) {
         Level *found = nullptr;
         bool marked = mark == nullptr;
         for (Level *l = level_; l != nullptr; l = l->below) {
             if (l == level_ ? has_own_work() : l->tail < l->end) found = l;
-            if (mark != nullptr && l->running == mark) {
+            if (mark != nullptr && l->mark == mark) {
                 marked = true;
                 break;
             }

@@ -18,7 +18,7 @@ class Event {
         heavy_fence();  // pairs with light_fence in awaited(): waiters_ | the condition
         return ticket;
     }
-    bool wait(uint32_t ticket, uint64_t deadline) { return futex_wait(seq_, ticket, deadline); }
+    bool wait(uint32_t ticket, uint64_t deadline) { return futex_wait(seq_, ticket, deadline) != Woken::kTimedOut; }
     void done() { waiters_.fetch_sub(1, memory_order_relaxed); }
 
     bool awaited() const {

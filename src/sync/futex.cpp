@@ -10,7 +10,7 @@
 
 namespace hc {
 
-bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
+Woken futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
     KeepErrno keep;
     timespec at{};
     if (deadline != kNever) {
@@ -20,7 +20,8 @@ bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadli
     // WAIT_BITSET takes an absolute time on CLOCK_MONOTONIC: an interruption neither shortens nor prolongs the wait.
     const long r = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline == kNever ? nullptr : &at,
                            nullptr, FUTEX_BITSET_MATCH_ANY);
-    return !(r < 0 && errno == ETIMEDOUT);
+    if (r >= 0 || errno == EAGAIN) return Woken::kMaybe;
+    return errno == ETIMEDOUT ? Woken::kTimedOut : errno == EINTR ? Woken::kInterrupted : Woken::kMaybe;
 }
 
 void futex_wake(const Atomic<uint32_t> &word, int threads) {

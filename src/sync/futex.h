@@ -8,8 +8,8 @@ namespace hc {
 constexpr uint64_t kNever = UINT64_MAX;
 
 // Returns when woken, when the word differs from `expected`, at `deadline` (on now(); kNever: not), or for no reason.
-// False: the deadline has passed.
-bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline);
+enum class Woken { kMaybe, kTimedOut, kInterrupted };
+Woken futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline);
 void futex_wake(const Atomic<uint32_t> &word, int threads);
 
 }  // namespace hc

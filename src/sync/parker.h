@@ -19,6 +19,18 @@ class Parker {
         word_.store(kEmpty, memory_order_relaxed);
     }
 
+    // The same with an end. kMaybe: unparked; kInterrupted: by a signal.
+    Woken park_until(uint64_t deadline) {
+        uint32_t seen = kEmpty;
+        Woken woken = Woken::kMaybe;
+        // acquire on success and failure: pairs with the release in unpark()
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire)) do
+                woken = futex_wait(word_, kParked, deadline);
+            while (woken == Woken::kMaybe && word_.load(memory_order_acquire) == kParked);  // pairs as above
+        // A token that came at the last moment counts. acquire: pairs as above
+        return word_.exchange(kEmpty, memory_order_acquire) == kToken ? Woken::kMaybe : woken;
+    }
+
     void unpark() {
         // release: what was done before the wake is seen after it; pairs with the acquires in park()
         if (word_.exchange(kToken, memory_order_release) == kParked) futex_wake(word_, 1);

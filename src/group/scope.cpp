@@ -1,0 +1,173 @@
+#include "group/scope.h"
+
+#include "group/registry.h"
+#include "task/home.h"
+
+namespace hc {
+
+Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
+    Submit s;
+    Task *t = make_scope_task(group_, this, o, &s);
+    if (t == nullptr) return s;
+    t->ref();  // ours, for take_back()
+    {
+        Locked l(lock_);
+        *cancelled = cancelled_.load(memory_order_relaxed);
+        if (!*cancelled) {
+            pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+            t->next = nullptr;
+            (first_ == nullptr ? first_ : last_->next) = t;
+            last_ = t;
+            if (waiters_ != nullptr) wake_waiters();
+        }
+    }
+    if (*cancelled) {
+        forget_task(t);
+        return Submit::kOk;
+    }
+    ref();  // the note's
+    s = hc::submit(group_, {run_next, this});
+    if (s != Submit::kOk && s != Submit::kForeign) {
+        unref();
+        // From a task of the group it stands, though the group is closed: whoever waits will run it.
+        const bool stands = s == Submit::kClosed && registry::inside(group_);
+        if (stands || !take_back(t)) s = Submit::kOk;
+    }
+    if (s != Submit::kForeign) task_release(t);
+    return s;
+}
+
+Task *Scope::pop() {
+    Task *t = first_;
+    if (t != nullptr) first_ = t->next;
+    return t;
+}
+
+// It was refused. False: somebody has popped it meanwhile, and it will be run.
+bool Scope::take_back(Task *t) {
+    Locked l(lock_);
+    Task *before = nullptr;
+    for (Task *at = first_; at != t; before = at, at = at->next)
+        if (at == nullptr) return false;
+    (before == nullptr ? first_ : before->next) = t->next;
+    if (last_ == t) last_ = before;
+    pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
+    if (idle()) wake_waiters();
+    t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
+    return true;
+}
+
+void Scope::run_next(void *scope) {
+    auto *s = static_cast<Scope *>(scope);
+    Group *g = s->group_;
+    Task *t;
+    {
+        Locked l(s->lock_);
+        t = s->pop();
+        if (t != nullptr) t->claim(Task::kQueued);
+    }
+    if (t != nullptr) {
+        run_claimed(t);
+        if (g->foreign()) return;
+        task_release(t);
+    }
+    s->unref();
+}
+
+void Scope::hand_back_next(int32_t why) {
+    Task *t;
+    {
+        Locked l(lock_);
+        t = pop();
+        if (t != nullptr) t->claim(Task::kQueued);
+    }
+    if (t != nullptr) {
+        drop_claimed(t, why);
+        if (group_->foreign()) return;
+        task_release(t);
+    }
+    unref();
+}
+
+Task *Scope::take_for_waiter() {
+    group_->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claim: a drain must not overlook it
+    {
+        Locked l(lock_);
+        if (Task *t = pop()) {
+            t->claim(Task::kQueued);
+            return t;
+        }
+    }
+    group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    return nullptr;
+}
+
+void Scope::cancel() {
+    Task *all;
+    {
+        Locked l(lock_);
+        cancelled_.store(true, memory_order_relaxed);
+        all = first_;
+        first_ = nullptr;
+        for (Task *t = all; t != nullptr; t = t->next) t->claim(Task::kQueued);
+    }
+    while (all != nullptr) {
+        Task *t = std::exchange(all, all->next);
+        drop_claimed(t, kWhyCanceled);
+        if (group_->foreign()) return;
+        task_release(t);
+    }
+}
+
+void Scope::ended(Task *t) {
+    Locked l(lock_);
+    if (t->outcome != 0 && outcome_ == 0) {
+        outcome_ = t->outcome;
+        failure_ = std::exchange(t->failure, {});
+    }
+    // release: what the task did; pairs with the acquire in idle()
+    pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);
+    if (idle()) wake_waiters();
+}
+
+int32_t Scope::outcome() {
+    Locked l(lock_);
+    return outcome_;
+}
+
+void Scope::error(int32_t *code, void **payload) {
+    Locked l(lock_);
+    if (code != nullptr) *code = failure_.set ? failure_.code : outcome_;
+    if (payload != nullptr) *payload = failure_.payload;
+}
+
+bool Scope::listen(Waiter *w) {
+    Locked l(lock_);
+    if (idle()) return false;
+    w->next = waiters_;
+    waiters_ = w;
+    return true;
+}
+
+void Scope::unlisten(Waiter *w) {
+    Locked l(lock_);
+    for (Waiter **at = &waiters_; *at != nullptr; at = &(*at)->next)
+        if (*at == w) {
+            *at = w->next;
+            return;
+        }
+}
+
+void Scope::wake_waiters() {
+    for (Waiter *w = waiters_; w != nullptr; w = w->next) w->bed->unpark();
+}
+
+void Scope::unref() {
+    if (refs_.fetch_sub(1, memory_order_acq_rel) != 1) return;  // pairs with itself: all use before the end
+    Group *g = group_;
+    failure_.release();
+    memory::destroy(this);
+    registry::unref(g);
+}
+
+}  // namespace hc

@@ -1,0 +1,60 @@
+// Held tasks above their record: how they are made, run, ended, and followed by others.
+#pragma once
+#include "group/submit.h"
+#include "task/task.h"
+namespace hc {
+
+struct TaskOptions {
+    Entry call;
+    void (*drop)(void *, int32_t) = nullptr;
+    const char *label = nullptr;
+    void *result = nullptr;
+    void (*result_drop)(void *) = nullptr;
+    uint32_t flags = 0;
+};
+constexpr uint32_t kWorkerOnly = 1;  // HC_TASK_WORKER_ONLY
+
+// Why a task did not end well: the values of HC_ECANCELED, HC_EFAILED, HC_ESHUTDOWN, HC_ENOMEM; capi/status.cpp checks.
+constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010, kWhyNoMemory = -1002;
+
+Submit submit_task(Group *g, const TaskOptions &o, Task **out);
+Submit task_then(Task *before, const TaskOptions &o, Task **out);
+Submit task_after(Task::Body body, Task *const *inputs, size_t n, Task **out);  // kAll, kAny
+Submit task_promise(Group *g, Task **out);
+bool task_complete(Task *promise, int32_t outcome, void *result, void (*result_drop)(void *));  // false: it is
+
+Task::State task_cancel(Task *t);  // what it was: kQueued, if this call has ended it; kRunning; kEnded
+
+void run_task(void *task);                // the entry's fn
+void run_claimed(Task *t);                // by whoever has claimed it, on any thread
+void drop_claimed(Task *t, int32_t why);  // the same, instead of a run
+void hand_back_task(Task *t, int32_t why);  // an entry that will not run
+
+Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not);  // queued, with one ref
+void forget_task(Task *t);  // that was never seen by anyone else
+
+bool task_stops(const Task *t);       // was it, or its scope, cancelled?
+
+void task_release(Task *t);  // one of its refs
+void task_unref(Task *t);    // one of its handles
+
+// The group of a task, with a reference, or nullptr; and for a block.
+class Pinned {
+  public:
+    explicit Pinned(Home *home);
+    ~Pinned();
+    Pinned(const Pinned &) = delete;
+    Pinned &operator=(const Pinned &) = delete;
+    Group *get() const { return group_; }
+    Group *operator->() const { return group_; }
+
+  private:
+    Group *const group_;
+};
+
+// wait.cpp
+constexpr uint32_t kHelpAny = 1, kNoHelp = 2, kInterruptible = 4;  // HC_WAIT_...
+enum class Waited { kDone, kTimedOut, kDeadlock, kInterrupted };
+Waited wait_for_task(Task *t, uint64_t timeout, uint32_t how);
+
+}  // namespace hc

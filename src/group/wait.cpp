@@ -1,0 +1,233 @@
+// Waiting for a held task or a scope. Who waits helps, with its own only: it runs what has not begun, takes from what that has
+// forked, and sleeps when there is neither, until the end or the next fork.
+#include <algorithm>
+
+#include "group/forks.h"
+#include "group/registry.h"
+#include "group/scope.h"
+#include "group/tasks.h"
+#include "sync/clock.h"
+#include "task/home.h"
+
+namespace hc {
+namespace {
+
+constexpr int kTriesBeforeSleep = 50;
+constexpr uint64_t kLookAgain = 1'000'000;  // ns; HC_WAIT_HELP_ANY: nobody rings for what others submit
+
+// Somebody's task, for one who waits. False: it is another's by now.
+bool run_for_waiter(Group *g, Task *t) {
+    g->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claim: a drain must not overlook it
+    const bool ours = t->claim(Task::kQueued);
+    if (ours) run_claimed(t);
+    if (g->foreign()) return ours;
+    g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    if (ours) g->went_idle();
+    return ours;
+}
+
+bool may_run(Group *g, const Task *t) {
+    if ((t->flags & kWorkerOnly) == 0) return true;
+    return this_thread != nullptr && this_thread->self != nullptr && &this_thread->self->group() == g;
+}
+
+// Forks under `mark` in d's deque, for a thread that has one itself. False: none, or no room on the stack.
+bool run_fork_under(const void *mark, Deque *d, bool patient) {
+    ThreadRecord *t = this_thread;
+    Deque *mine = t == nullptr ? nullptr : t->forks;
+    if (d == nullptr || mine == nullptr || mine == d || !ready_to_fork(*mine) || !can_help(*mine)) return false;
+    Frame *f = d->steal(mine, mark, patient);
+    if (f == nullptr) return false;
+    run_fork(*mine, f);
+    return true;
+}
+
+bool help_with(Task *t, int depth);
+
+// One of the tasks that t waits for. They may be of other groups.
+bool help_with_inputs(Task *t, int depth) {
+    for (uint32_t i = 0; i < t->input_count; i++) {
+        Task *input = nullptr;
+        {
+            Locked l(t->home->lock);
+            if (t->inputs == nullptr) return false;
+            input = t->inputs[i];
+            input->ref();
+        }
+        const bool helped = !input->ended() && help_with(input, depth + 1);
+        task_release(input);
+        if (helped) return true;
+    }
+    return false;
+}
+
+bool help_with(Task *t, int depth) {
+    constexpr int kDeepest = 64;  // continuations of continuations: further down, workers do it
+    switch (t->stage()) {
+        case Task::kWaiting: return depth < kDeepest && help_with_inputs(t, depth);
+        case Task::kRunning:
+            return run_fork_under(t, t->runner.load(memory_order_acquire), false);  // pairs with run_body()
+        case Task::kEnded: return false;
+        case Task::kQueued: break;
+    }
+    Pinned g(t->home);
+    return g.get() != nullptr && may_run(g.get(), t) && run_for_waiter(g.get(), t);
+}
+
+// Anything that is queued in g.
+bool help_any(Group *g) {
+    Worker *self = this_thread == nullptr ? nullptr : this_thread->self;
+    if (self != nullptr && &self->group() == g) return self->help();
+    uint32_t at = 0;
+    Entry e;
+    const auto pop = [&](Lane &lane) {
+        if (lane.empty() || !lane.try_claim()) return false;
+        const bool got = lane.pop(&e, 1) != 0;
+        lane.release();
+        return got;
+    };
+    bool got = false;
+    if (g->options().kind == Kind::kStealing)
+        got = g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); });
+    else if (g->options().kind == Kind::kShared)
+        got = pop(g->inboxes[0].box);
+    if (!got) return false;
+    g->taken_begun.fetch_add(1, memory_order_relaxed);
+    g->budget.give(1);
+    {
+        registry::Call call(g);
+        registry::Borrowed context(g);
+        e.fn(e.arg);
+    }
+    if (g->foreign()) return true;
+    g->taken_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    g->went_idle();
+    return true;
+}
+
+// The loop of every wait.
+//   What::ended()          it is over
+//   What::help()           ran something of its own
+//   What::listen(bed), unlisten()   asks to be woken at the end; false: it is over
+//   What::watched()        the deque whose next fork may be of use, or nullptr
+//   What::last_look()      help(), after all that
+template <class What>
+Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
+    if (what.ended()) return Waited::kDone;
+    if (timeout == 0) return Waited::kTimedOut;
+    const uint64_t deadline = timeout == kNever ? kNever : after(timeout);
+    const bool helps = (how & kNoHelp) == 0, any = (how & kHelpAny) != 0 && g != nullptr;
+    Parker bed;
+    bool listens = false;
+    Waited result = Waited::kTimedOut;
+    for (int tries = 0;;) {
+        if (what.ended()) {
+            result = Waited::kDone;
+            break;
+        }
+        if ((helps && what.help(false)) || (any && help_any(g))) {
+            tries = 0;
+            continue;
+        }
+        if (g != nullptr && g->foreign()) break;
+        if (tries++ < kTriesBeforeSleep) {
+            cpu_relax();
+            continue;
+        }
+        if (deadline != kNever && now() >= deadline) break;
+        if (!listens) {
+            if (!what.listen(&bed)) continue;
+            listens = true;
+            continue;
+        }
+        Deque *watched = helps ? what.watched() : nullptr;
+        Deque::Watch watch{&bed};
+        bool sleep = true;
+        if (watched != nullptr) {
+            ask_for_forks(*watched, &watch);
+            sleep = !what.help(true);
+        }
+        Woken woken = Woken::kMaybe;
+        if (sleep && !what.ended()) woken = bed.park_until(any ? std::min(deadline, after(kLookAgain)) : deadline);
+        if (watched != nullptr) watched->unwatch(&watch);
+        if (woken == Woken::kInterrupted && (how & kInterruptible) != 0) {
+            result = what.ended() ? Waited::kDone : Waited::kInterrupted;
+            break;
+        }
+    }
+    if (listens) what.unlisten();
+    return result;
+}
+
+struct ForTask {
+    Task *t;
+    Listener listener{};
+    bool ended() const { return t->ended(); }
+    bool help(bool patient) {
+        if (patient && t->stage() == Task::kRunning)
+            return run_fork_under(t, t->runner.load(memory_order_acquire), true);  // pairs with run_body()
+        return help_with(t, 0);
+    }
+    bool listen(Parker *bed) {
+        listener.bed = bed;
+        Locked l(t->home->lock);
+        return t->listen(&listener);
+    }
+    void unlisten() {
+        Locked l(t->home->lock);
+        t->unlisten(&listener);
+    }
+    Deque *watched() { return t->runner.load(memory_order_acquire); }  // pairs with run_body()
+};
+
+struct ForScope {
+    Scope *s;
+    Group *g;
+    Scope::Waiter waiter{};
+    bool ended() const { return s->idle(); }
+    bool help(bool patient) {
+        if (Task *t = s->take_for_waiter()) {
+            run_claimed(t);
+            if (g->foreign()) return true;
+            g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+            g->went_idle();
+            task_release(t);
+            return true;
+        }
+        for (Deque *d = g->deques(); d != nullptr; d = d->next)
+            if (d->seems_busy() && run_fork_under(s, d, patient)) return true;
+        return false;
+    }
+    bool listen(Parker *bed) {
+        waiter.bed = bed;
+        return s->listen(&waiter);
+    }
+    void unlisten() { s->unlisten(&waiter); }
+    Deque *watched() { return nullptr; }
+};
+
+template <class In>
+bool in_context(In &&in) {
+    if (this_thread != nullptr)
+        for (const Context *c = &this_thread->now; c != nullptr; c = c->outer)
+            if (c->task != nullptr && in(c->task)) return true;
+    return false;
+}
+
+}  // namespace
+
+Waited wait_for_task(Task *t, uint64_t timeout, uint32_t how) {
+    if (t->ended()) return Waited::kDone;
+    if (in_context([&](const Task *in) { return in == t; })) return Waited::kDeadlock;
+    Pinned g(t->home);
+    ForTask what{t};
+    return wait(what, g.get(), timeout, how);
+}
+
+Waited wait_for_scope(Scope *s, uint64_t timeout, uint32_t how) {
+    if (in_context([&](const Task *in) { return in->scope == s; })) return Waited::kDeadlock;
+    ForScope what{s, s->group()};
+    return wait(what, s->group(), timeout, how);
+}
+
+}  // namespace hc

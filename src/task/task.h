@@ -1,0 +1,138 @@
+// A held task: somebody has a handle, waits, cancels, or goes on after it.
+//
+//   kWaiting ──its inputs have ended: ready()──> kQueued ──claim()──> kRunning ──end()──> kEnded
+//   kWaiting ──claim()──> kRunning     (a task without a body, a promise, or one that is cancelled)
+//
+// Who claims it ends it, and nobody else: a worker that popped its entry, a thread that waits for it, whoever cancels it or
+// hands it back. The entry in a lane may thus be dead when it is popped.
+//
+//   field                        written by                                  read by
+//   state                        anyone, by compare-exchange                 anyone
+//   handles, refs                anyone                                      anyone; the handles together hold one ref
+//   outcome, result, failure     the claimer, before end()                   anyone, once ended()
+//   listeners                    holder of home->lock; not after end()       holder
+//   inputs                       the creator; holder of home->lock           holder
+//   the rest                     the creator                                 claimer
+//
+// Hazard: a listener comes while the task ends. It sets kWatched in `state` only if that is not kEnded, under the lock; end() sets
+// kEnded and looks at what was there before: who saw kWatched takes the list, under the lock; who did not was first.
+// Rule: a waiter's listener lies on its stack. It is touched under the lock only, where the waiter takes it out before it leaves.
+#pragma once
+#include <cstdint>
+
+#include "sync/atomic.h"
+#include "sync/mutex.h"
+#include "sync/parker.h"
+namespace hc {
+
+class Deque;
+class Home;
+class Scope;
+struct Task;
+
+struct Listener {
+    Listener *next = nullptr;
+    Parker *bed = nullptr;  // a thread that waits, or
+    Task *task = nullptr;   // a task of which this one is an input
+};
+
+struct Failure {
+    int32_t code = 0;
+    void *payload = nullptr;
+    void (*drop)(void *) = nullptr;
+    bool set = false;
+    void release() {
+        if (drop != nullptr) drop(payload);
+    }
+};
+
+struct Task {
+    enum State : uint32_t { kWaiting, kQueued, kRunning, kEnded, kStates = 3 };
+    enum Bits : uint32_t { kWatched = 4, kStop = 8 };
+    enum class Body : uint32_t { kCall, kAll, kAny, kPromise };
+
+    void (*fn)(void *) = nullptr;
+    void *arg = nullptr;
+    void (*drop)(void *, int32_t) = nullptr;
+    const char *label = nullptr;
+    Home *home = nullptr;
+    Task *next = nullptr;  // in whatever list it is in: free, ready, or its scope's queue
+    Scope *scope = nullptr;
+    uint32_t flags = 0;
+    Body body = Body::kCall;
+
+    Atomic<uint32_t> state{kEnded};
+    Atomic<uint32_t> handles{0};
+    Atomic<uint32_t> refs{0};
+    Plain<int32_t> outcome{0};
+    Plain<void *> result{nullptr};
+    void (*result_drop)(void *) = nullptr;
+    Failure failure;
+
+    Plain<Listener *> listeners{nullptr};
+    Atomic<Deque *> runner{nullptr};  // where its forks are, while it runs; a hint for who waits
+
+    Task **inputs = nullptr;  // `one` or an array; each with a reference
+    uint32_t input_count = 0;
+    Atomic<uint32_t> missing{0};  // inputs that have not ended
+    Listener *input_listeners = nullptr;
+    Task *one = nullptr;
+    Listener one_listener;
+
+    State stage() const { return static_cast<State>(state.load(memory_order_relaxed) & kStates); }
+    bool ended() const { return (state.load(memory_order_acquire) & kStates) == kEnded; }  // pairs with end()
+    bool stopped() const { return (state.load(memory_order_relaxed) & kStop) != 0; }
+
+    bool claim(State from) { return move(from, kRunning); }
+    bool ready() { return move(kWaiting, kQueued); }
+    // Asks a running task to stop. Returns what it met.
+    State stop() {
+        uint32_t seen = state.load(memory_order_acquire);  // pairs with end()
+        while ((seen & kStates) == kRunning &&
+               !state.compare_exchange_weak(seen, seen | kStop, memory_order_relaxed, memory_order_acquire)) {
+        }  // acquire: pairs with end()
+        return static_cast<State>(seen & kStates);
+    }
+
+    // By the claimer. True: somebody listens, see take_listeners().
+    bool end() {
+        // release: what the task did, its outcome; pairs with ended(), stop()
+        return (state.exchange(kEnded, memory_order_release) & kWatched) != 0;
+    }
+    // Under home->lock. False: it has ended.
+    bool listen(Listener *l) {
+        uint32_t seen = state.load(memory_order_acquire);  // pairs with end()
+        do
+            if ((seen & kStates) == kEnded) return false;
+        while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_relaxed, memory_order_acquire));
+        l->next = listeners;  // acquire: pairs with end()
+        listeners = l;
+        return true;
+    }
+
+    void unlisten(Listener *l) {  // under home->lock; no effect if it was told
+        for (Listener *at = listeners, *before = nullptr; at != nullptr; before = at, at = at->next)
+            if (at == l) {
+                if (before == nullptr)
+                    listeners = l->next;
+                else
+                    before->next = l->next;
+                return;
+            }
+    }
+
+    void ref() { refs.fetch_add(1, memory_order_relaxed); }
+
+  private:
+    bool move(State from, State to) {
+        uint32_t seen = state.load(memory_order_relaxed);
+        do
+            if ((seen & kStates) != from) return false;
+        while (!state.compare_exchange_weak(seen, (seen & ~kStates) | to,
+                                            memory_order_acq_rel,  // pairs with itself: who made it ready
+                                            memory_order_relaxed));
+        return true;
+    }
+};
+
+}  // namespace hc
