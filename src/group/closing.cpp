@@ -85,8 +85,7 @@ bool Group::await(uint64_t deadline) {
         }
         if (foreign()) return false;
         // Not only the workers: others may be handing back, or running what did not fit.
-        const bool ended =
-            alive_.load(memory_order_acquire) == 0 && quiescent();  // pairs with the release in worker_gone()
+        const bool ended = alive_.load(memory_order_relaxed) == 0 && quiescent();
         const bool in_time = ended || changed.wait(ticket, deadline);
         changed.done();
         if (ended) break;

@@ -6,8 +6,6 @@
 namespace hc {
 namespace {
 
-constexpr int kTriesBeforeSleep = 100;  // some microseconds: a sleep and a wake cost more
-
 // A push has met a limit that was taken away. It is put back, unless somebody must be told of this and the next forks:
 //
 //   owner: limit = last; fence; is anybody parked, and nobody searching? wake one.   is anybody watching? wake them.

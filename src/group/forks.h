@@ -5,6 +5,13 @@ namespace hc {
 
 class Group;
 
+// Who waits looks for something to help with so many times; some microseconds: a sleep and a wake cost more.
+#ifdef HC_SYNC_MODEL
+constexpr int kTriesBeforeSleep = 2;
+#else
+constexpr int kTriesBeforeSleep = 100;
+#endif
+
 // The plain functions. Each takes and returns the place of the next fork.
 Slot *fork_push(Slot *at, Frame *f, Frame::Fn fn, void *arg);
 Slot *fork_notice(Slot *at);           // the second half of a push that was not quick

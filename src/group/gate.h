@@ -64,7 +64,7 @@ class Gate {
     bool closed() const { return (read() & kClosed) != 0; }
     bool short_way() const { return (read() & (kClosed | kBounded)) == 0; }
 
-    void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_acq_rel); }               // pairs with has()
+    void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_release); }               // pairs with has()
     bool has(uint64_t flag) const { return (word_.load(memory_order_acquire) & flag) != 0; }  // pairs with raise()
 
     // ---- after publishing a task or a batch ----

@@ -78,8 +78,7 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
         g->started_ = started;
     }
     if (started < n) {
-        const bool nobody =
-            g->alive_.fetch_sub(n - started, memory_order_acq_rel) == n - started;  // pairs with worker_gone()
+        const bool nobody = g->alive_.fetch_sub(n - started, memory_order_relaxed) == n - started;
         g->shutdown(true);
         g->await(kNever);
         if (nobody) g->unref();  // the workers' reference
@@ -144,8 +143,7 @@ bool Group::divert_forks() {
 }
 
 void Group::worker_gone() {
-    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself,
-    // and with the acquire in await()
+    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself
     if (alive_.fetch_sub(1, memory_order_acq_rel) != 1) return;
     changed.signal();
     unref();

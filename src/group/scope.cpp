@@ -99,6 +99,7 @@ Task *Scope::take_for_waiter() {
         }
     }
     group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    group_->went_idle();                                      // a drain may have seen us begin
     return nullptr;
 }
 

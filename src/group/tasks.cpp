@@ -162,7 +162,7 @@ void follow(Task *t, Task **ready) {
     const bool queued = t->ready();  // false: cancelled
     release_inputs(t);
     if (!queued) return;
-    Pinned g(t->home);
+    GroupPin g(t->home);
     if (g.get() != nullptr && g->foreign()) return;
     Submit s = Submit::kClosed;
     if (g.get() != nullptr) {
@@ -222,7 +222,7 @@ bool listen_to_inputs(Task *t) {
     return !any && t->missing.fetch_sub(ended, memory_order_acq_rel) == ended;  // pairs with the one in end()
 }
 
-Submit after(Task *t, Task *const *inputs, size_t n, Task **out) {
+Submit follow_inputs(Task *t, Task *const *inputs, size_t n, Task **out) {
     t->input_count = static_cast<uint32_t>(n);
     t->inputs = n == 1 ? &t->one : memory::make_array<Task *>(n);
     t->input_listeners = n == 1 ? &t->one_listener : memory::make_array<Listener>(n);
@@ -248,8 +248,8 @@ Submit after(Task *t, Task *const *inputs, size_t n, Task **out) {
 
 }  // namespace
 
-Pinned::Pinned(Home *home) : group_(home->pin([](Group *g) { return g->try_ref(); })) {}
-Pinned::~Pinned() {
+GroupPin::GroupPin(Home *home) : group_(home->pin([](Group *g) { return g->try_ref(); })) {}
+GroupPin::~GroupPin() {
     if (group_ != nullptr) registry::unref(group_);
 }
 
@@ -282,24 +282,24 @@ Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not)
 void forget_task(Task *t) { free_record(t); }
 
 Submit task_then(Task *before, const TaskOptions &o, Task **out) {
-    Pinned g(before->home);
+    GroupPin g(before->home);
     if (g.get() == nullptr) return Submit::kClosed;
     if (g->foreign()) return Submit::kForeign;
     if (g->closed() && !registry::inside(g.get())) return Submit::kClosed;
     Submit s;
     Task *t = make(g.get(), o, &s);
-    return t == nullptr ? s : after(t, &before, 1, out);
+    return t == nullptr ? s : follow_inputs(t, &before, 1, out);
 }
 
 Submit task_after(Task::Body body, Task *const *inputs, size_t n, Task **out) {
-    Pinned g(inputs[0]->home);
+    GroupPin g(inputs[0]->home);
     if (g.get() == nullptr) return Submit::kClosed;
     if (g->foreign()) return Submit::kForeign;
     Submit s;
     Task *t = make(g.get(), {}, &s);
     if (t == nullptr) return s;
     t->body = body;
-    return after(t, inputs, n, out);
+    return follow_inputs(t, inputs, n, out);
 }
 
 Submit task_promise(Group *g, Task **out) {
@@ -328,7 +328,7 @@ void run_claimed(Task *t) {
 }
 
 void drop_claimed(Task *t, int32_t why) {
-    Pinned g(t->home);
+    GroupPin g(t->home);
     if (t->body == Task::Body::kCall) call_drop(g.get(), t, why);
     if (g.get() == nullptr || !g->foreign()) finish(t, why);
 }

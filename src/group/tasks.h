@@ -5,7 +5,7 @@
 namespace hc {
 
 struct TaskOptions {
-    Entry call;
+    Entry call{nullptr, nullptr};
     void (*drop)(void *, int32_t) = nullptr;
     const char *label = nullptr;
     void *result = nullptr;
@@ -39,12 +39,12 @@ void task_release(Task *t);  // one of its refs
 void task_unref(Task *t);    // one of its handles
 
 // The group of a task, with a reference, or nullptr; and for a block.
-class Pinned {
+class GroupPin {
   public:
-    explicit Pinned(Home *home);
-    ~Pinned();
-    Pinned(const Pinned &) = delete;
-    Pinned &operator=(const Pinned &) = delete;
+    explicit GroupPin(Home *home);
+    ~GroupPin();
+    GroupPin(const GroupPin &) = delete;
+    GroupPin &operator=(const GroupPin &) = delete;
     Group *get() const { return group_; }
     Group *operator->() const { return group_; }
 

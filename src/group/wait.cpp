@@ -12,7 +12,6 @@
 namespace hc {
 namespace {
 
-constexpr int kTriesBeforeSleep = 50;
 constexpr uint64_t kLookAgain = 1'000'000;  // ns; HC_WAIT_HELP_ANY: nobody rings for what others submit
 
 // Somebody's task, for one who waits. False: it is another's by now.
@@ -22,7 +21,7 @@ bool run_for_waiter(Group *g, Task *t) {
     if (ours) run_claimed(t);
     if (g->foreign()) return ours;
     g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
-    if (ours) g->went_idle();
+    g->went_idle();  // also if it was not ours: a drain may have seen us begin
     return ours;
 }
 
@@ -70,7 +69,7 @@ bool help_with(Task *t, int depth) {
         case Task::kEnded: return false;
         case Task::kQueued: break;
     }
-    Pinned g(t->home);
+    GroupPin g(t->home);
     return g.get() != nullptr && may_run(g.get(), t) && run_for_waiter(g.get(), t);
 }
 
@@ -219,7 +218,7 @@ bool in_context(In &&in) {
 Waited wait_for_task(Task *t, uint64_t timeout, uint32_t how) {
     if (t->ended()) return Waited::kDone;
     if (in_context([&](const Task *in) { return in == t; })) return Waited::kDeadlock;
-    Pinned g(t->home);
+    GroupPin g(t->home);
     ForTask what{t};
     return wait(what, g.get(), timeout, how);
 }

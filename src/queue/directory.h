@@ -85,13 +85,11 @@ class Directory {
                 if (lane_at(shelf, l)->empty()) empty |= uint64_t{1} << l;
             }
             if (empty == 0) return true;
-            // acq_rel: pairs with the fetch_ors of list()
-            const uint64_t cleared = shelf->listed.fetch_and(~empty, memory_order_acq_rel);
+            const uint64_t cleared = shelf->listed.fetch_and(~empty, memory_order_relaxed);
             if ((cleared & ~empty) == 0) {
                 const uint64_t bit = uint64_t{1} << s;
-                hall->listed.fetch_and(~bit, memory_order_acq_rel);
-                if (shelf->listed.load(memory_order_acquire) != 0)  // pairs with the fetch_or of list() on the shelf
-                    hall->listed.fetch_or(bit, memory_order_acq_rel);
+                hall->listed.fetch_and(~bit, memory_order_acquire);  // pairs with list(): the look at the shelf comes after
+                if (shelf->listed.load(memory_order_relaxed) != 0) hall->listed.fetch_or(bit, memory_order_relaxed);
             }
             out->at[out->n++] = {h, s, cleared & empty};
             return out->n < Unlisted::kShelves;
@@ -118,7 +116,7 @@ class Directory {
     static constexpr uint32_t kEnd = kHalls * kHallLanes;
 
     static Lane *lane_at(Shelf *shelf, uint32_t l) {
-        return shelf->lanes[l].load(memory_order_acquire);  // pairs with the release in add()
+        return shelf->lanes[l].load(memory_order_relaxed);  // published with its bit
     }
 
     template <class T>
@@ -137,7 +135,7 @@ class Directory {
             if (hall == nullptr) return;
             for (uint64_t bits = hall->listed.load(memory_order_acquire); bits != 0; bits &= bits - 1) {
                 const uint32_t s = static_cast<uint32_t>(std::countr_zero(bits));
-                Shelf *shelf = hall->shelves[s].load(memory_order_acquire);  // pairs with the release in grown()
+                Shelf *shelf = hall->shelves[s].load(memory_order_relaxed);  // published with its bit
                 if (!f(h, s, hall, shelf, shelf->listed.load(memory_order_acquire))) return;
             }
         }
@@ -155,7 +153,7 @@ class Directory {
                 const uint32_t s = static_cast<uint32_t>(std::countr_zero(shelves));
                 const uint32_t first = (h * kHallShelves + s) * kShelfLanes;
                 if (first >= to) return false;
-                Shelf *shelf = hall->shelves[s].load(memory_order_acquire);  // pairs with the release in grown()
+                Shelf *shelf = hall->shelves[s].load(memory_order_relaxed);  // published with its bit
                 uint64_t lanes = shelf->listed.load(memory_order_acquire);   // pairs with list()
                 if (first < from) lanes &= ~uint64_t{0} << (from - first);
                 for (; lanes != 0; lanes &= lanes - 1) {

@@ -32,10 +32,10 @@ struct Listing {
     bool listed() const { return (shelf->listed.load(memory_order_relaxed) >> lane_index & 1) != 0; }
 
     void list() const {
-        // acq_rel: pairs with the fetch_ands of Directory::unlist_empty() on both words, so that one of the two sees
-        // the other. The hall's bit is set in any case: whoever owes it may be slow.
-        shelf->listed.fetch_or(uint64_t{1} << lane_index, memory_order_acq_rel);
-        hall->listed.fetch_or(uint64_t{1} << shelf_index, memory_order_acq_rel);
+        // release: who sees the bit finds the shelf and the lane; pairs with the acquires in Directory, of both words. The
+        // hall's bit is set in any case: whoever owes it may be slow.
+        shelf->listed.fetch_or(uint64_t{1} << lane_index, memory_order_release);
+        hall->listed.fetch_or(uint64_t{1} << shelf_index, memory_order_release);
     }
 };
 

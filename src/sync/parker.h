@@ -12,8 +12,8 @@ class Parker {
   public:
     void park() {
         uint32_t seen = kEmpty;
-        // acquire on success and failure: pairs with the release in unpark()
-        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire)) do
+        // acquire on failure: pairs with the release in unpark()
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_acquire)) do
                 futex_wait(word_, kParked, kNever);
             while (word_.load(memory_order_acquire) == kParked);  // pairs with the release in unpark()
         word_.store(kEmpty, memory_order_relaxed);
@@ -23,8 +23,8 @@ class Parker {
     Woken park_until(uint64_t deadline) {
         uint32_t seen = kEmpty;
         Woken woken = Woken::kMaybe;
-        // acquire on success and failure: pairs with the release in unpark()
-        if (word_.compare_exchange_strong(seen, kParked, memory_order_acquire, memory_order_acquire)) do
+        // acquire on failure: pairs with the release in unpark()
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_acquire)) do
                 woken = futex_wait(word_, kParked, deadline);
             while (woken == Woken::kMaybe && word_.load(memory_order_acquire) == kParked);  // pairs as above
         // A token that came at the last moment counts. acquire: pairs as above

@@ -13,7 +13,7 @@ template <int Threads, int Tasks>
 struct Closed : Staged<Threads, Tasks> {
     Closed() { this->shut_down_at_end = false; }
     void results() {
-        for (auto &t : this->tasks) CHECK(t.ran == 0 || t.result == 1);
+        for (auto &t : this->tasks) CHECK((t.ran == 0 || t.result == 1) && (t.unrun == 0 || t.result == 2));
     }
     void close(bool at_once) {
         this->g->shutdown(at_once);
@@ -89,6 +89,61 @@ struct Stuck : Closed<3, 4> {
             g->workers[0].run_batch();
             work(0);
         }
+        thread_ends();
+    }
+};
+
+// Who waits is another than who closes, and waits from before. A task waits for those behind it, in its batch and in a lane.
+template <bool kInLane>
+struct StuckAwaited : Closed<4, 3> {
+    Condition others;
+    StuckAwaited() {
+        build(1);
+        if (kInLane)
+            give(0, {0});
+        else
+            give(0, {0, 1});
+        tasks[0].until = &others;
+    }
+    void begun() override {
+        if (tasks[kInLane ? 2 : 1].unrun + tasks[kInLane ? 2 : 1].ran + tasks[2].refused * kInLane) others.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(2);
+            if (kInLane) {
+                refuse(1);
+                begun();
+            }
+        }
+        if (i == 1) {
+            CHECK(g->await(kNever));
+            results();
+        }
+        if (i == 2) g->shutdown(true);
+        if (i == 3) {
+            g->workers[0].run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+};
+
+// What is handed back waits for what is handed back after it, which the same worker has in its batch.
+struct StuckDrop : Closed<3, 2> {
+    Condition other;
+    StuckDrop() { build(1); }
+    void begun() override {
+        if (tasks[1].unrun + tasks[1].ran + tasks[1].refused) other.meet();
+        if (tasks[0].unrun == 1 && tasks[1].unrun == 0) other.wait();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(0, 2);
+            if (tasks[1].refused) other.meet();
+        }
+        if (i == 1) close(true);
+        if (i == 2) work(0);
         thread_ends();
     }
 };
@@ -198,6 +253,33 @@ struct DrainedLate : Closed<4, 2> {
     }
 };
 
+// Nobody but the submitter who ran the last task tells who drains.
+struct CallerRan : Closed<2, 1> {
+    Atomic<int> begin;
+    CallerRan() {
+        options.capacity = 1;
+        options.full = Full::kRun;
+        build(1);
+        CHECK(g->budget.take(1, 1) == 1);
+        g->alive_.store(0, memory_order_relaxed);
+    }
+    void begun() override { begin.store(1, memory_order_release); }
+    void thread(unsigned i) override {
+        if (i == 0) post(0);
+        if (i == 1 && begin.load(memory_order_acquire) == 1) {
+            CHECK(g->drain(kNever));
+            CHECK(tasks[0].result == 1);
+        }
+        thread_ends();
+    }
+    void after() override {
+        CHECK(tasks[0].ran == 1);
+        g->shutdown(false);
+        g->unref();
+        g->unref();
+    }
+};
+
 // A full group's submitters run their tasks themselves. Who has seen one begin finds it ended after a drain.
 template <Kind kKind>
 struct CallerRuns : Closed<3, 2> {
@@ -286,6 +368,10 @@ int main() {
     ok &= holds<TwoWorkers>("two workers", 30'000);
     ok &= holds<Entwined>("entwined", 60'000);
     ok &= holds<Stuck>("stuck", 30'000);
+    ok &= holds<StuckAwaited<false>>("stuck, awaited", 30'000);
+    ok &= holds<StuckAwaited<true>>("stuck, in a lane", 30'000);
+    ok &= holds<StuckDrop>("stuck drop", 30'000);
+    ok &= holds<CallerRan>("caller ran", 30'000);
     ok &= holds<TwoClosers>("two closers", 30'000);
     ok &= holds<LetGo>("let go", 30'000);
     ok &= holds<Drained<kStealing>>("drained", 30'000);

@@ -51,6 +51,27 @@ struct LetGo : CoreModel<1, 2>, Counted {
     void after() override { CHECK(ran == 2); }
 };
 
+// Two wait for the end.
+struct TwoAwait : CoreModel<2, 1>, Counted {
+    Atomic<Group *> made;
+    Atomic<int> gone;
+    void thread(unsigned i) override {
+        Group *g;
+        if (i == 0) {
+            g = create(1);
+            post(g);
+            made.store(g, memory_order_release);
+            g->shutdown(false);
+        } else {
+            while ((g = made.load(memory_order_acquire)) == nullptr) yield();
+        }
+        CHECK(g->await(kNever));
+        CHECK(ran == 1);
+        if (gone.fetch_add(1, memory_order_acq_rel) == 1) g->unref();
+        thread_ends();
+    }
+};
+
 // One thread's lane is the next one's, with whatever is still in it.
 struct Inherited : CoreModel<2, 1>, Counted {
     Atomic<Group *> made;
@@ -80,6 +101,7 @@ int main() {
     ok &= holds<Life<false, false>>("life", 20'000);
     ok &= holds<Life<true, true>>("life, now", 20'000);
     ok &= holds<LetGo>("let go", 20'000);
+    ok &= holds<TwoAwait>("two await", 20'000);
     ok &= holds<Inherited>("inherited", 20'000);
     return ok ? 0 : 1;
 }

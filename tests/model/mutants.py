@@ -33,6 +33,10 @@ MODELS = {
     'queue/batch.h': ['batch', 'sleep', 'closing'],
     'queue/listing.h': ['listing', 'sleep'],
     'queue/directory.h': ['listing', 'sleep', 'closing'],
+    'queue/frame.h': ['forks', 'deque'],
+    'queue/deque.h': ['deque', 'forks'],
+    'task/task.h': ['task'],
+    'task/home.h': ['task'],
     'task/ticket.h': ['ticket', 'closing'],
     'group/gate.h': ['beds', 'sleep', 'closing'],
     'group/sleep.cpp': ['sleep', 'closing'],
@@ -44,6 +48,11 @@ MODELS = {
     'group/closing.cpp': ['closing', 'life'],
     'group/group.h': ['closing', 'life'],
     'group/group.cpp': ['closing', 'life'],
+    'group/forks.cpp': ['forks'],
+    'group/tasks.cpp': ['task'],
+    'group/wait.cpp': ['task'],
+    'group/scope.h': ['task'],
+    'group/scope.cpp': ['task'],
     'group/registry.cpp': ['closing', 'life'],
 }
 # What the models have of their own instead, and what has nothing to weaken but statistics.
@@ -81,7 +90,7 @@ BY_HAND = [
     ('group/submit.cpp', 'look', r'if \(!o->listing\.listed\(\)\) \{', 'if (false) {'),
     ('group/find.cpp', 'look', r'\|\| group_\.all_begun\(\)', '|| true'),
     ('queue/lane.h', 'look', r'pushed_\.store\(final, memory_order_relaxed\);', ''),
-    ('queue/lane.h', 'look', r'std::min<uint64_t>\((pushed_\.load\(memory_order_acquire\)), final_\)', r'\1'),
+    ('queue/lane.h', 'look', r'std::min<uint64_t>\(pushed_\.load\(memory_order_acquire\), final_\)', 'pushed_.load(memory_order_acquire)'),
     ('group/closing.cpp', 'look', r'lane->close\(\);', ''),
 ]
 

@@ -6,7 +6,7 @@
 #include "core.h"
 namespace hc::model {
 
-struct Task {
+struct Job {
     Plain<int> payload{0};  // written just before the submit, read by the task: the submit must publish it
     Plain<int> result{0};   // written by the task
     int ran = 0, refused = 0, unrun = 0;
@@ -17,7 +17,7 @@ template <int Threads, int Tasks>
 struct Staged : CoreModel<Threads> {
     GroupOptions options;
     Group *g = nullptr;
-    Task tasks[Tasks];
+    Job tasks[Tasks];
     int ended = 0;
     bool shut_down_at_end = true;
 
@@ -67,7 +67,7 @@ struct Staged : CoreModel<Threads> {
     void work(uint32_t worker) { Worker::body(&g->workers[worker]); }  // the worker's whole life
 
     static void body(void *p) {
-        auto *t = static_cast<Task *>(p);
+        auto *t = static_cast<Job *>(p);
         CHECK(t->payload == static_cast<int>(t - now->tasks) + 1);
         CHECK(t->ran++ == 0);
         now->begun();
@@ -75,10 +75,11 @@ struct Staged : CoreModel<Threads> {
         t->result = 1;
         now->one_less();
     }
-    virtual void begun() {}  // after any task has begun
+    virtual void begun() {}  // after any task, or drop, has begun
     void not_run(void *task) {
-        CHECK(static_cast<Task *>(task)->unrun++ == 0);
+        CHECK(static_cast<Job *>(task)->unrun++ == 0);
         now->begun();
+        static_cast<Job *>(task)->result = 2;
         now->one_less();
     }
     void one_less() {

@@ -6,10 +6,10 @@
 #include "sync/futex.h"
 namespace hc {
 
-bool futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
+Woken futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
     rl::ctx().sched();
-    if (word.newest() != expected) return true;
-    return model::block(&word, deadline != kNever, true, rl::debug_info("futex_wait"));
+    if (word.newest() != expected) return Woken::kMaybe;
+    return model::block(&word, deadline != kNever, true, rl::debug_info("futex_wait")) ? Woken::kMaybe : Woken::kTimedOut;
 }
 
 void futex_wake(const Atomic<uint32_t> &word, int threads) {
