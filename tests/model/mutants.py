@@ -63,13 +63,24 @@ WEAKER = {'acquire': ['relaxed'], 'release': ['relaxed'], 'acq_rel': ['acquire',
 # Calls that disappear wherever they are made. The value is what stands for their result.
 CALLS = {
     'wake': {name: 'false' for name in ('unpark', 'futex_wake', 'wake_one', 'wake_all', 'wake', 'wake_for', 'after_publish',
-                                        'found_work', 'signal', 'went_idle')},
+                                        'found_work', 'signal', 'went_idle', 'wake_watches', 'ring')},
     'look': {'relist': 'false', 'work_left': '0', 'left': '0', 'nothing_left': 'true', 'reap_batches': 'false',
-             'reap_lanes': 'false', 'uncount_late': '0'},
+             'reap_lanes': 'false', 'uncount_late': '0', 'help': 'false'},
 }
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
 BY_HAND = [
+    ('queue/deque.h', 'look', r'if \(at >= level_->split\) return Settled::kMine;', ''),
+    ('queue/deque.h', 'look', r'if \(now < want\) want = [^;]*;', ''),
+    ('queue/deque.h', 'look', r'prefix\.split\.store\(want, memory_order_relaxed\);', ''),
+    ('queue/deque.h', 'look', r'tail_\.store\(at, memory_order_relaxed\);', ''),
+    ('queue/deque.h', 'look', r'l->mark == mark', 'true'),
+    ('queue/deque.h', 'look', r'lower\(\);\n        divert\(\);', 'lower();'),
+    ('group/forks.cpp', 'look', r'd\.divert\(\);', ''),
+    ('group/sleep.cpp', 'look', r'group_\.divert_forks\(\)', 'group_.deques() != nullptr'),
+    ('task/task.h', 'look', r'if \(\(seen & kStates\) == kEnded\) return false;', ''),
+    ('group/scope.cpp', 'wake', r'if \(waiters_ != nullptr\) wake_waiters\(\);', ''),
+    ('group/scope.cpp', 'wake', r'if \(idle\(\)\) wake_waiters\(\);', ''),
     ('sync/parker.h', 'look', r'while \(word_\.load\(memory_order_acquire\) == kParked\)', 'while (false)'),
     ('queue/lane.h', 'look', r'if \(most > there\) most = there;', ''),
     ('queue/batch.h', 'look', r'&& !settle\(k\)', ''),
@@ -80,7 +91,7 @@ BY_HAND = [
     ('queue/batch.h', 'look', r'cursor_\.store\(k, memory_order_relaxed\);', ''),
     ('queue/listing.h', 'look', r'shelf->listed\.fetch_or\([^;]*;', ''),
     ('queue/listing.h', 'look', r'hall->listed\.fetch_or\([^;]*;', ''),
-    ('queue/directory.h', 'look', r'if \(shelf->listed\.load\(memory_order_acquire\) != 0\)', 'if (false)'),
+    ('queue/directory.h', 'look', r'if \(shelf->listed\.load\(memory_order_relaxed\) != 0\)', 'if (false)'),
     ('queue/directory.h', 'look', r'if \(lane_at\(shelf, l\)->empty\(\)\) continue;', 'continue;'),
     ('group/gate.h', 'look', r'while \(in_bed\(i\)\) \{', 'if (in_bed(i)) for (int once = 1; once--;) {'),
     ('group/gate.h', 'look', r'\} while \(in_bed\(i\)\);', '} while (false);'),
