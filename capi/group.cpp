@@ -105,7 +105,10 @@ int hc_group_trim(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     of(g)->rings.trim();
-    of(g)->each_box([](Outbox &o) { o.tickets.trim(); });
+    of(g)->each_box([](Outbox &o) {
+        o.tickets.trim();
+        if (o.home != nullptr) o.home->trim();
+    });
     return HC_OK;
 }
 

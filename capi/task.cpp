@@ -78,7 +78,8 @@ int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome)
 int hc_task_result(hc_task *t, void **result) {
     if (t == nullptr || result == nullptr) return HC_EINVAL;
     if (!of(t)->ended()) return HC_EBUSY;
-    if (of(t)->outcome != 0 && of(t)->body != Task::Body::kAny) return HC_EFAILED;
+    const bool winner = of(t)->body == Task::Body::kAny && of(t)->result != nullptr;
+    if (of(t)->outcome != 0 && !winner) return HC_EFAILED;
     *result = of(t)->result;
     return HC_OK;
 }
@@ -120,10 +121,11 @@ int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop) {
     Task *t = current();
     if (t == nullptr) return HC_EINVAL;
     Failure f{code, payload, payload_drop, true};
-    if (t->failure.set)
-        f.release();
-    else
-        t->failure = f;
+    {
+        Locked l(t->home->lock);  // its forks may run on several threads
+        if (!t->failure.set) f = std::exchange(t->failure, f);
+    }
+    f.release();
     return HC_OK;
 }
 
@@ -131,6 +133,7 @@ int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out) {
     if (out != nullptr) *out = nullptr;
     TaskOptions o;
     if (t == nullptr || !read_task_options(options, &o)) return HC_EINVAL;
+    if (out == nullptr && (o.result != nullptr || o.result_drop != nullptr)) return HC_EINVAL;
     Task *after = nullptr;
     const int answer = code(task_then(of(t), o, out == nullptr ? nullptr : &after));
     if (out != nullptr) *out = handle(after);

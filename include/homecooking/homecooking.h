@@ -318,7 +318,8 @@ enum {
 };
 HC_API int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome);
 
-/* The result of a task that has ended well. It belongs to the task: yours as long as you have a reference.
+/* The result of a task that has ended well; of an hc_task_any() also when its winner has not. It belongs to the task: yours as
+ * long as you have a reference.
  * Returns 0, HC_EINVAL, HC_EBUSY (it has not ended), HC_EFAILED (it has, but not with HC_OK). */
 HC_API int hc_task_result(hc_task *t, void **result);
 
@@ -350,9 +351,10 @@ HC_API int hc_task_cancelled(void);
 HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
 
 /* Continuations: no thread is blocked by one, and a chain of any length takes constant stack. What follows a task is queued
- * when that has ended, however it ended: ask its handle. It counts against the capacity from now on. After a shutdown the
- * continuations of tasks that are still running run as well; what waits for anything else comes back through drop.
- * Returns as hc_submit, and HC_EINVAL. *out may be NULL. */
+ * when that has ended, however it ended: ask its handle. It is never refused for want of room: it counts as queued from then on,
+ * even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still running run as well; what waits
+ * for anything else comes back through drop. *out (unless `out` is NULL) gets a handle.
+ * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
 
 /* A task without a body, which has ended when all of ts[0] to ts[n-1] have: with the outcome of the first in the array that did
@@ -372,7 +374,7 @@ HC_API int hc_task_complete(hc_task *promise, int32_t outcome, void *result, hc_
 /* ---- 6 Scopes ------------------------------------------------------------------------------------------------------- */
 
 /* A set of tasks that are awaited together. Any thread may submit to it, its own tasks included; scopes nest. After a shutdown of
- * the group, tasks may still add to their scope: whoever waits for it runs them.
+ * the group, its tasks may still make scopes, and add to them: whoever waits runs what was added.
  *     hc_scope *s;
  *     if (hc_scope_create(g, &s) < 0) return 1;
  *     for (i = 0; i < n; ++i) hc_scope_submit(s, work, &part[i], NULL);
@@ -435,8 +437,9 @@ HC_API int hc_group_reduce(hc_group *g, uint64_t begin, uint64_t end, uint64_t g
  *     }
  *     static long fib(hc_worker *w, long n) {
  *         if (n < 2) return n;
- *         struct call c = {n - 1, 0};
+ *         struct call c;
  *         hc_fork f;
+ *         c.n = n - 1;
  *         hc_worker *inner = hc_fork_push_fast(w, &f, fib_forked, &c);  // what comes next uses `inner`
  *         long b = fib(inner, n - 2);
  *         return b + (hc_fork_take_fast(inner, &f) ? fib(w, n - 1) : c.result);
@@ -465,8 +468,8 @@ typedef struct hc_fork { /* frozen: 8 pointers, the library's until the join; ne
  * there is no memory. */
 HC_API hc_worker *hc_worker_self(void);
 
-/* For a thread that is no worker of g: from now on it may fork, in g, and helps in its joins. *w is its place. Calls nest. The
- * caller's reference to g must last until hc_worker_leave(w), by the same thread, with all forks joined.
+/* For a thread that is no worker of g: from now on it may fork, in g, and helps in its joins. *w is its place. Calls nest; to enter
+ * a group again changes nothing but *w. The caller's reference to g must last until hc_worker_leave(w), by the same thread, with all forks joined.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_worker_enter(hc_group *g, hc_worker **w);
 HC_API void hc_worker_leave(hc_worker *w); /* NULL: no effect */
@@ -492,6 +495,9 @@ struct hc_worker {
     struct hc_forks *forks;
 };
 HC_API hc_worker *hc_fork_notice(hc_worker *w); /* for hc_fork_push_fast() only */
+
+/* The place before the push that gave the place w, once its fork has been taken or joined: for takes in a loop. */
+static inline hc_worker *hc_fork_outer(hc_worker *w) { return w[-1].fork != NULL ? w - 1 : hc_worker_self(); }
 
 static inline hc_worker *hc_fork_push_fast(hc_worker *w, hc_fork *f, hc_fork_fn fn, void *arg) {
     struct hc_forks *forks = w->forks;

@@ -4,6 +4,7 @@
 #include "group/forks.h"
 #include "group/group.h"
 #include "group/worker.h"
+#include "sync/clock.h"
 
 namespace hc {
 
@@ -85,10 +86,16 @@ bool Worker::steal_from(Worker &victim) {
 // After everything else: a fork's owner will run it in the end, whoever waits in a lane has nobody.
 bool Worker::find_in_forks() {
     fork_ = nullptr;
+    if (!forks_matter() && now() < fork_again_) return false;
     for (Deque *d = group_.deques(); d != nullptr && fork_ == nullptr; d = d->next)
         if (d != &forks && d->seems_busy() && ready_to_fork(forks)) fork_ = d->steal(&forks, nullptr, false);
     if (fork_ == nullptr) return false;
     counters.steals.add();
+    const Deque *from = fork_->owner;
+    const Slot *top = from->top();
+    owner_stands_ = from == fork_from_ && top == fork_top_;
+    fork_from_ = from;
+    fork_top_ = top;
     return true;
 }
 
@@ -104,7 +111,7 @@ uint32_t Worker::work_left(uint32_t most) const {
     group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
     for (uint32_t i = 0; n < most && i < group_.worker_count; i++)
         if (i != index_) n += group_.workers[i].batch_.rest();
-    for (Deque *d = group_.deques(); n < most && d != nullptr; d = d->next) n += d->has_work();
+    for (Deque *d = forks_matter() ? group_.deques() : nullptr; n < most && d != nullptr; d = d->next) n += d->has_work();
     return up_to(n);
 }
 

@@ -2,6 +2,7 @@
 
 #include "group/group.h"
 #include "group/registry.h"
+#include "group/tasks.h"
 
 namespace hc {
 namespace {
@@ -11,7 +12,8 @@ namespace {
 //   owner: limit = last; fence; is anybody parked, and nobody searching? wake one.   is anybody watching? wake them.
 //   who stops to search, or watches: say so; fence; limit = nullptr; heavy_fence(); look
 //
-// Invariant: the limit stands => nobody is parked, or somebody searches who will take the limit away before it stops.
+// Invariant: the limit stands => nobody is parked, or somebody searches who will take the limit away before it stops, or
+// somebody watches (sleep.cpp).
 // Hazard: the owner does not see who stops, and puts the limit back after it was taken away. Both fences forbid that.
 void ring(Deque &d) {
     Group &g = *d.group;
@@ -21,6 +23,7 @@ void ring(Deque &d) {
         atomic_thread_fence(memory_order_seq_cst);
         const uint64_t word = g.gate.read();
         if (Gate::parked(word) == 0 || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
+        if (g.watches_forks()) break;
     } while (!g.gate.wake_one());
     if (d.watched()) d.wake_watches();
 }
@@ -113,20 +116,60 @@ Slot *fork_join(Slot *at, Frame *f) {
 }
 
 void run_fork(Deque &mine, Frame *f) {
+    ThreadRecord *self = this_thread;
+    Context outer = self->now;
+    Task *const task = f->task;
+    self->now.task = task;
+    self->now.label = task == nullptr ? nullptr : task->label;
+    self->now.outer = &outer;
     Deque::Level level;
-    mine.begin(&level, f);
+    mine.begin(&level, f, task);
     f->fn(mine.top(), f->arg);
+    if (this_thread != self) return;  // the child of a fork(2): nobody waits for this frame
     mine.end();
+    self->now = outer;
     // Set, then touch: the frame is gone, the bed is its group's.
     Parker &bed = f->owner->bed;
-    // release: what the fork did; pairs with the acquires in done() and wait_for()
+    // release: what the fork did; pairs with the acquire in done()
     if (f->state.exchange(Frame::kDone, memory_order_release) == Frame::kAwaited) bed.unpark();
+}
+
+// Of the calling thread, which is no worker of g. nullptr: no memory, or *closed.
+static Deque *deque_of(Group *g, bool *closed) {
+    Outbox *o = registry::bind(g, closed);
+    if (o == nullptr) return nullptr;
+    if (o->forks == nullptr) o->forks = memory::make<Deque>(g);
+    return o->forks;
+}
+
+// Where t forks from now on. A task that has begun before there was a deque is marked now: who waits for it must find its forks.
+static bool fork_in(ThreadRecord *t, Deque *d) {
+    const bool first = !d->started();
+    if (!ready_to_fork(*d)) return false;
+    Task *task = t->now.task;
+    if (first && task != nullptr && d->group == t->now.group) {
+        d->mark(mark_of(task), task);
+        task->runner.store(d, memory_order_release);  // pairs with the acquires in wait.cpp
+    }
+    return true;
+}
+
+Deque *forks_here(ThreadRecord *t) {
+    Deque *d = t->now.forks;
+    if (d == nullptr && t->now.group != nullptr)
+        if (Outbox *o = registry::bound(t, t->now.group)) d = o->forks;
+    return d != nullptr && d->group == t->now.group && d->started() && !d->overflowed() ? d : nullptr;
 }
 
 Slot *fork_place() {
     ThreadRecord *t = this_thread;
-    if (t == nullptr || t->forks == nullptr || !ready_to_fork(*t->forks)) return nullptr;
-    return t->forks->place();
+    if (t == nullptr) return nullptr;
+    Deque *d = t->now.forks;
+    bool closed = false;
+    if (d == nullptr && t->now.group != nullptr) d = deque_of(t->now.group, &closed);
+    if (d == nullptr || !fork_in(t, d)) return nullptr;
+    t->now.forks = d;
+    return d->place();
 }
 
 Enter fork_enter(Group *g, Slot **at) {
@@ -134,23 +177,20 @@ Enter fork_enter(Group *g, Slot **at) {
     ThreadRecord *t = this_thread;
     Deque *d = t != nullptr && t->self != nullptr && &t->self->group() == g ? &t->self->forks : nullptr;
     if (d == nullptr) {
-        if (g->closed()) return Enter::kClosed;
-        bool closed = false;
-        Outbox *o = registry::bind(g, &closed);
-        if (o == nullptr) return closed ? Enter::kClosed : Enter::kNoMemory;
+        bool closed = g->closed() && !registry::inside(g);
+        if (!closed) d = deque_of(g, &closed);
+        if (d == nullptr) return closed ? Enter::kClosed : Enter::kNoMemory;
         t = this_thread;
-        if (o->forks == nullptr && (o->forks = memory::make<Deque>(g)) == nullptr) return Enter::kNoMemory;
-        d = o->forks;
     }
-    if (!ready_to_fork(*d)) return Enter::kNoMemory;
-    if (d->entered++ == 0) d->outer = std::exchange(t->forks, d);
+    if (!fork_in(t, d)) return Enter::kNoMemory;
+    if (d->entered++ == 0) d->outer = std::exchange(t->now.forks, d);
     *at = d->place();
     return Enter::kOk;
 }
 
 void fork_leave(Slot *at) {
     Deque &d = *at->deque;
-    if (--d.entered == 0) this_thread->forks = d.outer;
+    if (--d.entered == 0) this_thread->now.forks = d.outer;
 }
 
 }  // namespace hc

@@ -4,6 +4,7 @@
 namespace hc {
 
 class Group;
+struct ThreadRecord;
 
 // Who waits looks for something to help with so many times; some microseconds: a sleep and a wake cost more.
 #ifdef HC_SYNC_MODEL
@@ -26,6 +27,9 @@ void ask_for_forks(Deque &d, Deque::Watch *watch);
 
 // A frame that was stolen runs on its thief's thread.
 void run_fork(Deque &mine, Frame *f);
+
+// The deque of the group that t runs a task of, if it has one in use.
+Deque *forks_here(ThreadRecord *t);
 
 // Where the calling thread's next fork goes; nullptr: it is in no task and has entered no group.
 Slot *fork_place();

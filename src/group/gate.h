@@ -149,6 +149,8 @@ class Gate {
     }
 
     void sleep(uint32_t i) { parkers_[i].park(); }  // returns SEARCHING
+    // False: at the deadline, and still parked: cancel().
+    bool sleep_until(uint32_t i, uint64_t deadline) { return parkers_[i].park_until(deadline) == Woken::kMaybe; }
 
   private:
     static constexpr uint32_t kFan = 4;

@@ -134,10 +134,11 @@ void Group::add_deque(Deque *d) {
 }
 
 bool Group::divert_forks() {
+    // Who has a new deque, or has rearmed one, either sees us stop, or we see the deque, and are not undone: pairs with the fence
+    // in ring() (forks.cpp).
+    atomic_thread_fence(memory_order_seq_cst);
     Deque *d = deques();
     if (d == nullptr) return false;
-    // Whoever rearmed before it saw us stop must not undo this: pairs with the fence in ring() (forks.cpp).
-    atomic_thread_fence(memory_order_seq_cst);
     for (; d != nullptr; d = d->next) d->divert();
     return true;
 }

@@ -85,6 +85,10 @@ class Group {
     // From now on the next push of each asks the gate. For one who stops to search, before a heavy_fence and a last look.
     // False: there is none.
     bool divert_forks();
+    // See sleep.cpp. One worker at a time; false: another does.
+    bool begin_watch() { return !fork_watch_.exchange(true, memory_order_relaxed); }
+    void end_watch() { fork_watch_.store(false, memory_order_relaxed); }
+    bool watches_forks() const { return fork_watch_.load(memory_order_relaxed); }
 
     Gate gate;
     Directory directory;
@@ -118,6 +122,7 @@ class Group {
     Parker *parkers_ = nullptr;
     Atomic<uint64_t> *beds_ = nullptr;
     Atomic<Deque *> deques_{nullptr};
+    Atomic<bool> fork_watch_{false};
     Outbox *free_first_ = nullptr, *free_last_ = nullptr;  // handed back, empty ones first; under the registry's lock
     Atomic<uint64_t> holders_{0};
     Atomic<uint32_t> turn_{0};

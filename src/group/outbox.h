@@ -50,6 +50,7 @@ struct Context {
     Worker *worker = nullptr;  // whose index the task sees
     const char *label = nullptr;
     Task *task = nullptr;  // held, or a scope's
+    Deque *forks = nullptr;  // where it forks: in the group, or in one that it has entered; nullptr: it has not yet
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
     Context *outer = nullptr;
@@ -61,7 +62,6 @@ struct ThreadRecord {
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
-    Deque *forks = nullptr;     // of the group that the thread runs a task of, or has entered
     uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet
     Context now;
     uint32_t debt = 0;  // the innermost registry::Call's: see Context::unrefs

@@ -84,6 +84,12 @@ void retire() {
     hand_back(this_thread);
 }
 
+Outbox *bound(const ThreadRecord *t, const Group *g) {
+    for (const Binding *b = t->bindings; b != nullptr; b = b->next)
+        if (b->group.load(memory_order_relaxed) == g) return b->outbox;
+    return nullptr;
+}
+
 Outbox *bind(Group *g, bool *closed) {
     ThreadRecord *t = record();
     if (t == nullptr) return nullptr;

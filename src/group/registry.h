@@ -19,6 +19,7 @@ ThreadRecord *record();  // the caller's, made at its first call; nullptr: no me
 void adopt(ThreadRecord *made);  // by the worker, at its start
 void retire();                   // by the worker, at its end: hands back what it held, frees the record
 
+Outbox *bound(const ThreadRecord *t, const Group *g);  // nullptr: none
 // The caller's outbox in g, bound now if it was not. nullptr: no memory, or *closed.
 // In a callback of g, also when g is closed: not to submit, but for what a task may still make.
 Outbox *bind(Group *g, bool *closed);

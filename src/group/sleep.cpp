@@ -29,21 +29,37 @@ void Worker::publish(bool was_searching) {
     if (woken != 0) counters.wakes.add(woken);
 }
 
+// Short forks: nobody is to be woken for them, which costs their owner a thousand times what they cost. Instead, one of the
+// workers that met them keeps watch: parked like the others, but only until its pause is over; it then steals one and sees
+// whether they are still short. While it watches, forks do not ring.
+//
+// Rule: a fork is looked at within kLongPause, or rings.
+// A watch that has met no fork at all for some time ends, and forks ring again. True: this worker keeps it.
+bool Worker::watch_forks() {
+    constexpr uint32_t kIdleWatches = 16;
+    if (!forks_matter() && ++idle_watches_ > kIdleWatches) fork_pause_ = idle_watches_ = 0;
+    return !forks_matter() && group_.begin_watch();
+}
+
 // Returns SEARCHING.
 void Worker::park(bool searching) {
     Gate &gate = group_.gate;
     Directory::Unlisted unlisted;
     const bool stealing = group_.options().kind == Kind::kStealing;
     if (stealing) group_.directory.unlist_empty(&unlisted);
+    const bool watches = stealing && watch_forks();
     gate.announce(index_, searching);
-    if (stealing) group_.divert_forks();
+    if (stealing && forks_matter()) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
     counters.barriers.add();
     bool found = stealing && group_.directory.relist(unlisted);
     found = found || work_left(1) != 0 || gate.closed();
-    if (found && gate.cancel(index_)) return;
-    counters.parks.add();
-    gate.sleep(index_);
+    if (!found || !gate.cancel(index_)) {
+        counters.parks.add();
+        // Otherwise a token is on its way. cancel() may find that one is, at the end of a watch.
+        if (!watches || found || (!gate.sleep_until(index_, fork_again_) && !gate.cancel(index_))) gate.sleep(index_);
+    }
+    if (watches) group_.end_watch();
 }
 
 // Many listed lanes are empty, and this worker is too busy to park: unlist them, so that searching stays cheap.

@@ -1,5 +1,6 @@
 #include "group/tasks.h"
 
+#include "group/forks.h"
 #include "group/registry.h"
 #include "group/scope.h"
 #include "task/home.h"
@@ -48,9 +49,12 @@ void release_inputs(Task *t) {
         inputs = std::exchange(t->inputs, nullptr);
     }
     if (inputs == nullptr) return;
-    const bool any = t->body == Task::Body::kAny;
+    const void *keep = t->body == Task::Body::kAny ? static_cast<void *>(t->result) : nullptr;  // the winner, once
     for (uint32_t i = 0; i < t->input_count; i++)
-        if (!any || inputs[i] != t->result) task_release(inputs[i]);  // the winner is the result
+        if (inputs[i] == keep)
+            keep = nullptr;
+        else
+            task_release(inputs[i]);
     if (inputs != &t->one) memory::destroy_array(inputs, t->input_count);
 }
 
@@ -120,23 +124,24 @@ bool run_body(Group *g, Task *t) {
     return inside(g, [&] {
         ThreadRecord *self = this_thread;
         if (self == nullptr) return t->fn(t->arg);
-        const char *outer_label = std::exchange(self->now.label, t->label);
-        Task *outer_task = std::exchange(self->now.task, t);
-        Deque *d = self->forks;
+        Context outer = self->now;
+        self->now.label = t->label;
+        self->now.task = t;
+        self->now.outer = &outer;
+        Deque *d = forks_here(self);
         Deque::Level level;
-        const bool marked = d != nullptr && d->group == g && d->started() && !d->overflowed();
+        const bool marked = d != nullptr;
         if (marked) {
-            d->begin(&level, t->scope != nullptr ? static_cast<void *>(t->scope) : t);
+            self->now.forks = d;
+            d->begin(&level, mark_of(t), t);
             t->runner.store(d, memory_order_release);  // pairs with the acquire in help() (wait.cpp)
         }
         t->fn(t->arg);
         if (this_thread != self) return;  // the child of a fork
-        if (marked) {
-            t->runner.store(nullptr, memory_order_relaxed);
-            d->end();
-        }
-        self->now.label = outer_label;
-        self->now.task = outer_task;
+        if (marked) d->end();
+        if (Deque *made = t->runner.exchange(nullptr, memory_order_relaxed); made != nullptr && !marked)
+            made->mark(nullptr, nullptr);  // its first fork has made the deque: see fork_in()
+        self->now = outer;
     });
 }
 int32_t outcome_of(Task *t) { return t->failure.set ? kWhyFailed : 0; }
@@ -172,7 +177,7 @@ void follow(Task *t, Task **ready) {
         task_release(t);
     }
     if (!t->claim(Task::kQueued)) return;
-    if (s == Submit::kClosed && g.get() != nullptr && registry::inside(g.get())) {
+    if (s == Submit::kClosed && g.get() != nullptr && registry::inside(g.get()) && !g->gate.has(Gate::kNow)) {
         if (run_body(g.get(), t)) end(t, outcome_of(t), ready);
         return;
     }
@@ -197,13 +202,13 @@ void finish(Task *t, int32_t outcome) {
 }
 
 // Joins the listeners of its inputs; those that have ended already count at once. True: all have.
-bool listen_to_inputs(Task *t) {
+bool listen_to(Task *t, Task *const *inputs) {
     const bool any = t->body == Task::Body::kAny;
     // One more than there are, so that none of them starts t before all are listened to.
     t->missing.store(t->input_count + (any ? 0 : 1), memory_order_relaxed);
     uint32_t ended = any ? 0 : 1;
     for (uint32_t i = 0; i < t->input_count; i++) {
-        Task *input = t->inputs[i];
+        Task *input = inputs[i];  // not t's: they may be gone, for another was first
         t->input_listeners[i] = {nullptr, nullptr, t};
         t->ref();  // the listener's
         Locked l(input->home->lock);
@@ -235,7 +240,7 @@ Submit follow_inputs(Task *t, Task *const *inputs, size_t n, Task **out) {
         inputs[i]->ref();
     }
     t->ref();  // ours, beside that of the handle
-    const bool ready = listen_to_inputs(t);
+    const bool ready = listen_to(t, inputs);
     t->next = nullptr;
     if (out != nullptr) *out = t;
     if (ready)
@@ -295,7 +300,8 @@ Submit task_after(Task::Body body, Task *const *inputs, size_t n, Task **out) {
     GroupPin g(inputs[0]->home);
     if (g.get() == nullptr) return Submit::kClosed;
     if (g->foreign()) return Submit::kForeign;
-    Submit s;
+    Submit s = Submit::kClosed;
+    if (g->closed() && !registry::inside(g.get())) return s;
     Task *t = make(g.get(), {}, &s);
     if (t == nullptr) return s;
     t->body = body;
@@ -365,11 +371,14 @@ Task::State task_cancel(Task *t) {
 bool task_stops(const Task *t) { return t->stopped() || (t->scope != nullptr && t->scope->cancelled()); }
 
 void task_release(Task *t) {
-    if (t->refs.fetch_sub(1, memory_order_acq_rel) != 1) return;  // pairs with itself: all use before the end
-    if (t->result_drop != nullptr) t->result_drop(t->result);
-    if (t->body == Task::Body::kAny && t->result != nullptr) task_release(static_cast<Task *>(static_cast<void *>(t->result)));
-    t->failure.release();
-    free_record(t);
+    while (t != nullptr && t->refs.fetch_sub(1, memory_order_acq_rel) == 1) {  // pairs with itself: all use before the end
+        void *result = t->result;
+        Task *winner = t->body == Task::Body::kAny ? static_cast<Task *>(result) : nullptr;
+        if (t->result_drop != nullptr) t->result_drop(result);
+        t->failure.release();
+        free_record(t);
+        t = winner;
+    }
 }
 
 void task_unref(Task *t) {

@@ -33,6 +33,8 @@ void hand_back_task(Task *t, int32_t why);  // an entry that will not run
 Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not);  // queued, with one ref
 void forget_task(Task *t);  // that was never seen by anyone else
 
+// What others find the forks of a task by: see queue/deque.h.
+inline const void *mark_of(const Task *t) { return t->scope != nullptr ? static_cast<const void *>(t->scope) : t; }
 bool task_stops(const Task *t);       // was it, or its scope, cancelled?
 
 void task_release(Task *t);  // one of its refs

@@ -30,29 +30,75 @@ bool may_run(Group *g, const Task *t) {
     return this_thread != nullptr && this_thread->self != nullptr && &this_thread->self->group() == g;
 }
 
-// Forks under `mark` in d's deque, for a thread that has one itself. False: none, or no room on the stack.
-bool run_fork_under(const void *mark, Deque *d, bool patient) {
-    ThreadRecord *t = this_thread;
-    Deque *mine = t == nullptr ? nullptr : t->forks;
-    if (d == nullptr || mine == nullptr || mine == d || !ready_to_fork(*mine) || !can_help(*mine)) return false;
-    Frame *f = d->steal(mine, mark, patient);
-    if (f == nullptr) return false;
-    run_fork(*mine, f);
-    return true;
+// Forks under `mark` in d, a deque of g. False: none, or the caller cannot run one.
+bool run_fork_under(Group *g, const void *mark, Deque *d, bool patient) {
+    if (d == nullptr || d->group != g || !(patient || d->seems_busy())) return false;
+    Slot *at = nullptr;  // whoever takes a fork must be able to fork, in the same group
+    if (fork_enter(g, &at) != Enter::kOk) return false;
+    Deque &mine = *at->deque;
+    Frame *f = &mine == d || !can_help(mine) ? nullptr : d->steal(&mine, mark, patient);
+    if (f != nullptr) run_fork(mine, f);
+    if (!g->foreign()) fork_leave(at);
+    return f != nullptr;
+}
+
+// Forks of t, which runs.
+bool help_running(Task *t, bool patient) {
+    GroupPin g(t->home);  // the runner is its
+    if (g.get() == nullptr) return false;
+    return run_fork_under(g.get(), mark_of(t), t->runner.load(memory_order_acquire), patient);  // pairs with run_body()
+}
+
+// The only task that follows t, with a reference; nullptr: none, or there are several.
+Task *only_follower(Task *t) {
+    Task *found = nullptr;
+    Locked l(t->home->lock);
+    for (Listener *at = t->listeners; at != nullptr; at = at->next) {
+        if (at->task == nullptr) continue;
+        if (found != nullptr) return nullptr;
+        found = at->task;
+    }
+    if (found != nullptr) found->ref();
+    return found;
+}
+
+// Runs t, which is queued, and then what follows it, as long as that is one task: thus a chain is walked down only once.
+bool run_chain(Task *t) {
+    bool ran = false;
+    t->ref();
+    while (t != nullptr) {
+        Task *next = nullptr;
+        if (t->stage() == Task::kQueued) {
+            next = only_follower(t);
+            GroupPin g(t->home);
+            if (g.get() != nullptr && may_run(g.get(), t) && run_for_waiter(g.get(), t)) {
+                ran = true;
+                if (g->foreign()) return true;
+            } else if (next != nullptr) {
+                task_release(std::exchange(next, nullptr));
+            }
+        }
+        task_release(std::exchange(t, next));
+    }
+    return ran;
 }
 
 bool help_with(Task *t, int depth);
 
-// One of the tasks that t waits for. They may be of other groups.
+// The input with this number, with a reference; nullptr: t waits no more.
+Task *input_of(Task *t, uint32_t i) {
+    Locked l(t->home->lock);
+    if (t->inputs == nullptr) return nullptr;
+    t->inputs[i]->ref();
+    return t->inputs[i];
+}
+
+// t waits for several. They may be of other groups.
 bool help_with_inputs(Task *t, int depth) {
-    for (uint32_t i = 0; i < t->input_count; i++) {
-        Task *input = nullptr;
-        {
-            Locked l(t->home->lock);
-            if (t->inputs == nullptr) return false;
-            input = t->inputs[i];
-            input->ref();
-        }
+    constexpr int kDeepest = 64;  // below that, workers do it
+    for (uint32_t i = 0; depth < kDeepest && i < t->input_count; i++) {
+        Task *input = input_of(t, i);
+        if (input == nullptr) return false;
         const bool helped = !input->ended() && help_with(input, depth + 1);
         task_release(input);
         if (helped) return true;
@@ -61,16 +107,21 @@ bool help_with_inputs(Task *t, int depth) {
 }
 
 bool help_with(Task *t, int depth) {
-    constexpr int kDeepest = 64;  // continuations of continuations: further down, workers do it
-    switch (t->stage()) {
-        case Task::kWaiting: return depth < kDeepest && help_with_inputs(t, depth);
-        case Task::kRunning:
-            return run_fork_under(t, t->runner.load(memory_order_acquire), false);  // pairs with run_body()
-        case Task::kEnded: return false;
-        case Task::kQueued: break;
+    t->ref();
+    while (t->stage() == Task::kWaiting && t->input_count == 1) {  // down a chain
+        Task *input = input_of(t, 0);
+        if (input == nullptr) break;
+        task_release(std::exchange(t, input));
     }
-    GroupPin g(t->home);
-    return g.get() != nullptr && may_run(g.get(), t) && run_for_waiter(g.get(), t);
+    bool helped = false;
+    switch (t->stage()) {
+        case Task::kWaiting: helped = help_with_inputs(t, depth); break;
+        case Task::kRunning: helped = help_running(t, false); break;
+        case Task::kQueued: helped = run_chain(t); break;
+        case Task::kEnded: break;
+    }
+    task_release(t);
+    return helped;
 }
 
 // Anything that is queued in g.
@@ -114,7 +165,9 @@ template <class What>
 Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
     if (what.ended()) return Waited::kDone;
     if (timeout == 0) return Waited::kTimedOut;
-    const uint64_t deadline = timeout == kNever ? kNever : after(timeout);
+    // For ever, but with a deadline: without one the kernel goes on after a handler with SA_RESTART.
+    const uint64_t for_ever = (how & kInterruptible) != 0 ? kNever - 1 : kNever;
+    const uint64_t deadline = timeout == kNever ? for_ever : after(timeout);
     const bool helps = (how & kNoHelp) == 0, any = (how & kHelpAny) != 0 && g != nullptr;
     Parker bed;
     bool listens = false;
@@ -126,6 +179,7 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
         }
         if ((helps && what.help(false)) || (any && help_any(g))) {
             tries = 0;
+            if (deadline != kNever && now() >= deadline && !what.ended()) break;
             continue;
         }
         if (g != nullptr && g->foreign()) break;
@@ -163,9 +217,7 @@ struct ForTask {
     Listener listener{};
     bool ended() const { return t->ended(); }
     bool help(bool patient) {
-        if (patient && t->stage() == Task::kRunning)
-            return run_fork_under(t, t->runner.load(memory_order_acquire), true);  // pairs with run_body()
-        return help_with(t, 0);
+        return patient && t->stage() == Task::kRunning ? help_running(t, true) : help_with(t, 0);
     }
     bool listen(Parker *bed) {
         listener.bed = bed;
@@ -194,7 +246,7 @@ struct ForScope {
             return true;
         }
         for (Deque *d = g->deques(); d != nullptr; d = d->next)
-            if (d->seems_busy() && run_fork_under(s, d, patient)) return true;
+            if (run_fork_under(g, s, d, patient)) return true;
         return false;
     }
     bool listen(Parker *bed) {

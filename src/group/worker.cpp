@@ -11,8 +11,13 @@ namespace hc {
 
 constexpr uint64_t kBatchTime = 100'000;  // ns
 constexpr uint64_t kTimedTasks = 4;
-constexpr uint64_t kForkSpin = 50'000;  // ns: who has run a fork looks for the next so long, whatever the options say; a
-                                        // wake costs as much as hundreds of forks
+constexpr uint64_t kForkSpin = 50'000;   // ns: who has run a fork looks for the next so long, whatever the options say
+#ifdef HC_SYNC_MODEL
+constexpr uint64_t kWorthStealing = 0;
+#else
+constexpr uint64_t kWorthStealing = 5'000;  // ns: a fork that takes less costs its owner more than it brings
+#endif
+constexpr uint64_t kShortPause = 4'000, kLongPause = 4'000'000;
 
 bool Worker::start() { return thread_start(&thread_, body, this, group_.options().stack_size); }
 
@@ -25,7 +30,7 @@ void *Worker::body(void *p) {
     record->self = self;
     record->now.group = &g;
     record->now.worker = self;
-    record->forks = &self->forks;
+    record->now.forks = &self->forks;
     self->forks.entered = 1;
     registry::adopt(record);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
@@ -55,8 +60,8 @@ void Worker::loop() {
         if (found == Found::kFork) {
             publish(searching);
             searching = idle = false;
-            run_fork(forks, std::exchange(fork_, nullptr));
-            spin = std::max<uint64_t>(group_.options().spin_ns, kForkSpin);
+            run_stolen();
+            spin = std::max<uint64_t>(group_.options().spin_ns, forks_matter() ? kForkSpin : 0);
             continue;
         }
         if (!idle) {
@@ -113,6 +118,9 @@ void Worker::give_room_back() {
 
 bool Worker::help() {
     inside_++;
+    ThreadRecord *self = this_thread;
+    Context outer = self->now;  // what is run is in no task
+    self->now = {.group = &group_, .worker = this, .forks = &forks, .outer = &outer};
     bool found = batch_.has_rest();
     if (found) {
         run_batch();
@@ -121,10 +129,27 @@ bool Worker::help() {
         found = what == Found::kBatch || what == Found::kFork;
         if (found) publish(false);
         if (what == Found::kBatch) run_batch();
-        if (what == Found::kFork) run_fork(forks, std::exchange(fork_, nullptr));
+        if (what == Found::kFork) run_stolen();
     }
+    if (this_thread == self) self->now = outer;  // not so in a child that a task has forked
     inside_--;
     return found;
+}
+
+// A thief of short forks does harm: it pays a barrier, and its owner gets the cache lines back from another core. So thieves
+// that meet short ones pause twice as long each time, and a quarter as long when one was long. Not if the owner stands still.
+void Worker::run_stolen() {
+    const uint64_t begin = now();
+    run_fork(forks, std::exchange(fork_, nullptr));
+    const uint64_t end = now();
+    idle_watches_ = 0;
+    if (owner_stands_)
+        fork_pause_ = 0;
+    else if (end - begin >= kWorthStealing)
+        fork_pause_ = fork_pause_ / 4 < kShortPause ? 0 : fork_pause_ / 4;
+    else
+        fork_pause_ = std::clamp(2 * fork_pause_, kShortPause, kLongPause);
+    fork_again_ = end + fork_pause_;
 }
 
 // Tasks behind a long batch wait for it, though they came from elsewhere: batches of long tasks are short. Halving at

@@ -50,12 +50,14 @@ class alignas(64) Worker {
     bool find_in(Lane &lane, uint32_t most);
     bool steal_from(Worker &victim);
     bool find_in_forks();
+    void run_stolen();
     uint32_t work_left(uint32_t most) const;  // how much is queued that this worker might run, counted up to `most`
     bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
     // sleep.cpp
     void publish(bool was_searching);
     void park(bool searching);
+    bool watch_forks();
     void tidy();
 
     Group &group_;
@@ -72,6 +74,15 @@ class alignas(64) Worker {
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
     bool met_busy_ = false;         // by the find() under way
     Frame *fork_ = nullptr;         // what it found
+
+    // Are forks worth stealing? See sleep.cpp.
+    uint64_t fork_pause_ = 0;  // ns between two attempts; 0: at any time
+    uint64_t fork_again_ = 0;  // when the next is due
+    uint32_t idle_watches_ = 0;
+    const Deque *fork_from_ = nullptr;  // whose the last one was,
+    const Slot *fork_top_ = nullptr;    // and where that deque's owner stood
+    bool owner_stands_ = false;         // there it stood the time before, too
+    bool forks_matter() const { return fork_pause_ == 0; }
     bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
     Atomic<uint64_t> finished_{0};
     Batch batch_;

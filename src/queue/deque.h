@@ -39,11 +39,12 @@ class Deque {
     Prefix prefix;  // first, for the inline code
 
     struct Level {
-        Slot *begin = nullptr;
-        Slot *tail = nullptr, *end = nullptr;  // while it is not the uppermost: [tail, end) is anybody's
-        Slot *split = nullptr;                 // while it is
-        const void *mark = nullptr;
-        Level *below = nullptr;
+        Plain<Slot *> begin{nullptr};
+        Plain<Slot *> tail{nullptr}, end{nullptr};  // while it is not the uppermost: [tail, end) is anybody's
+        Plain<Slot *> split{nullptr};               // while it is
+        Plain<const void *> mark{nullptr};
+        Plain<Task *> task{nullptr};  // the held one that runs there
+        Plain<Level *> below{nullptr};
     };
 
     explicit Deque(Group *of) : group(of) {
@@ -126,10 +127,17 @@ class Deque {
     }
 
     // Around the run of whatever others may wait for.
-    void begin(Level *l, const void *mark) {
+    void begin(Level *l, const void *mark, Task *task) {
         Locked locked(lock_);
         l->mark = mark;
+        l->task = task;
         raise(l, top());
+    }
+    // The same for what began before there was a deque.
+    void mark(const void *mark, Task *task) {
+        Locked locked(lock_);
+        level_->mark = mark;
+        level_->task = task;
     }
     void end() {
         Locked locked(lock_);
@@ -169,7 +177,7 @@ class Deque {
     // Who sleeps until this deque's owner forks again, or until one of its own frames is done.
     struct Watch {
         Parker *bed;
-        Watch *next = nullptr;
+        Plain<Watch *> next{nullptr};
     };
     void watch(Watch *w) {
         Locked l(lock_);
@@ -179,7 +187,7 @@ class Deque {
     }
     void unwatch(Watch *w) {
         Locked l(lock_);
-        for (Watch **at = &watches_; *at != nullptr; at = &(*at)->next)
+        for (Plain<Watch *> *at = &watches_; *at != nullptr; at = &(*at)->next)
             if (*at == w) {
                 *at = w->next;
                 break;
@@ -229,6 +237,7 @@ class Deque {
         }
         Locked l(lock_);
         chunk_ = chunk_->next;
+        chunk_->level.task = level_->task;
         raise(&chunk_->level, chunk_->slots);
         prefix.top.store(chunk_->slots, memory_order_relaxed);
         return chunk_->slots;
@@ -287,14 +296,19 @@ class Deque {
             }
         }
         if (found == nullptr || !marked) return nullptr;
+        Slot *s;
         if (found != level_) {
             below_.store(below_.load(memory_order_relaxed) - 1, memory_order_relaxed);
-            return (found->tail++)->frame;
+            s = found->tail;
+            found->tail = s + 1;
+        } else {
+            s = tail_.load(memory_order_relaxed);
+            if (s == level_->split && !expose()) return nullptr;
+            tail_.store(s + 1, memory_order_relaxed);
         }
-        Slot *const s = tail_.load(memory_order_relaxed);
-        if (s == level_->split && !expose()) return nullptr;
-        tail_.store(s + 1, memory_order_relaxed);
-        return s->frame;
+        Frame *f = s->frame;
+        f->task = found->task;
+        return f;
     }
     bool has_own_work() const {
         return tail_.load(memory_order_relaxed) < level_->split || (overflows_ == 0 && top() > level_->split);
@@ -319,8 +333,8 @@ class Deque {
     Atomic<bool> watched_{false};
     Mutex lock_;
     Level root_;
-    Level *level_ = &root_;
-    Watch *watches_ = nullptr;
+    Plain<Level *> level_{&root_};
+    Plain<Watch *> watches_{nullptr};
     Chunk *chunk_ = nullptr, *first_ = nullptr;  // the owner's
     Slot over_[3];
     uint32_t overflows_ = 0;  // the owner's, under lock_

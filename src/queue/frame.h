@@ -12,6 +12,7 @@ namespace hc {
 
 class Deque;
 struct Slot;
+struct Task;
 
 // While a frame is its owner's, only fn and arg mean anything. A thief that takes it fills the rest:
 //
@@ -27,13 +28,13 @@ struct Frame {
     Atomic<uint32_t> state;
     Plain<Deque *> owner;
     Plain<Deque *> thief;
+    Plain<Task *> task;  // in which it was forked, if that is held
 
     // The owner's, after it was taken.
     bool done() const { return state.load(memory_order_acquire) == kDone; }  // pairs with the release in finish()
     bool wait_for() {  // false: it is done
         uint32_t seen = kTaken;
-        // acquire on failure: pairs with the release in finish()
-        return state.compare_exchange_strong(seen, kAwaited, memory_order_relaxed, memory_order_acquire) ||
+        return state.compare_exchange_strong(seen, kAwaited, memory_order_relaxed, memory_order_relaxed) ||
                seen == kAwaited;
     }
 };

@@ -12,27 +12,25 @@ class Parker {
   public:
     void park() {
         uint32_t seen = kEmpty;
-        // acquire on failure: pairs with the release in unpark()
-        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_acquire)) do
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_relaxed)) do
                 futex_wait(word_, kParked, kNever);
-            while (word_.load(memory_order_acquire) == kParked);  // pairs with the release in unpark()
-        word_.store(kEmpty, memory_order_relaxed);
+            while (word_.load(memory_order_relaxed) == kParked);
+        word_.exchange(kEmpty, memory_order_acquire);  // pairs with the release in unpark()
     }
 
     // The same with an end. kMaybe: unparked; kInterrupted: by a signal.
     Woken park_until(uint64_t deadline) {
         uint32_t seen = kEmpty;
         Woken woken = Woken::kMaybe;
-        // acquire on failure: pairs with the release in unpark()
-        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_acquire)) do
+        if (word_.compare_exchange_strong(seen, kParked, memory_order_relaxed, memory_order_relaxed)) do
                 woken = futex_wait(word_, kParked, deadline);
-            while (woken == Woken::kMaybe && word_.load(memory_order_acquire) == kParked);  // pairs as above
-        // A token that came at the last moment counts. acquire: pairs as above
+            while (woken == Woken::kMaybe && word_.load(memory_order_relaxed) == kParked);
+        // A token that came at the last moment counts. acquire: pairs with the release in unpark()
         return word_.exchange(kEmpty, memory_order_acquire) == kToken ? Woken::kMaybe : woken;
     }
 
     void unpark() {
-        // release: what was done before the wake is seen after it; pairs with the acquires in park()
+        // release: what was done before the wake is seen after it; pairs with the acquires above
         if (word_.exchange(kToken, memory_order_release) == kParked) futex_wake(word_, 1);
     }
 

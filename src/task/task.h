@@ -87,25 +87,25 @@ struct Task {
     bool ready() { return move(kWaiting, kQueued); }
     // Asks a running task to stop. Returns what it met.
     State stop() {
-        uint32_t seen = state.load(memory_order_acquire);  // pairs with end()
+        uint32_t seen = state.load(memory_order_relaxed);
         while ((seen & kStates) == kRunning &&
-               !state.compare_exchange_weak(seen, seen | kStop, memory_order_relaxed, memory_order_acquire)) {
-        }  // acquire: pairs with end()
-        return static_cast<State>(seen & kStates);
+               !state.compare_exchange_weak(seen, seen | kStop, memory_order_relaxed, memory_order_relaxed)) {
+        }
+        return ended() ? kEnded : static_cast<State>(seen & kStates);
     }
 
     // By the claimer. True: somebody listens, see take_listeners().
     bool end() {
-        // release: what the task did, its outcome; pairs with ended(), stop()
+        // release: what the task did, its outcome; pairs with ended()
         return (state.exchange(kEnded, memory_order_release) & kWatched) != 0;
     }
     // Under home->lock. False: it has ended.
     bool listen(Listener *l) {
-        uint32_t seen = state.load(memory_order_acquire);  // pairs with end()
+        uint32_t seen = state.load(memory_order_relaxed);
         do
-            if ((seen & kStates) == kEnded) return false;
-        while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_relaxed, memory_order_acquire));
-        l->next = listeners;  // acquire: pairs with end()
+            if ((seen & kStates) == kEnded) return !ended();  // false, and what it did is visible
+        while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_relaxed, memory_order_relaxed));
+        l->next = listeners;
         listeners = l;
         return true;
     }

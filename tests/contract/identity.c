@@ -45,6 +45,8 @@ static void outside_of_tasks_there_is_no_current_group(void) {
     CHECK(hc_group_current() == NULL);
     CHECK_EQ(hc_worker_index(), -1);
     CHECK(hc_task_label() == NULL);
+    CHECK(hc_task_current() == NULL);
+    CHECK(hc_worker_self() == NULL);
     CHECK_RC(hc_thread_sigmask_restore(), HC_EINVAL);
     CHECK_OK(hc_group_destroy(g));
     CHECK(hc_group_current() == NULL);
@@ -55,6 +57,9 @@ static void *is_outside(void *arg) {
     (void)arg;
     CHECK(hc_group_current() == NULL);
     CHECK_EQ(hc_worker_index(), -1);
+    CHECK(hc_task_current() == NULL);
+    CHECK_EQ(hc_task_cancelled(), 0);
+    CHECK_RC(hc_task_fail(1, NULL, NULL), HC_EINVAL);
     return NULL;
 }
 
@@ -67,7 +72,16 @@ static void starts_a_thread(void *arg) {
 static void threads_of_a_task_are_outside(void) {
     for (int i = 0; i < most_workers; ++i) thread_of[i] = 0;
     hc_group *g = group_of(2);
-    for (int i = 0; i < 20; ++i) CHECK_OK(hc_submit(g, starts_a_thread, g));
+    hc_task_options held = HC_TASK_OPTIONS_INIT;
+    held.fn = starts_a_thread;
+    held.arg = g;
+    for (int i = 0; i < 20; ++i) {
+        hc_task *t;
+        CHECK_OK(hc_submit(g, starts_a_thread, g));
+        CHECK_OK(hc_task_submit(g, &held, &t));
+        hc_task_cancel(t); /* queued or running: the thread is told nothing of it */
+        hc_task_unref(t);
+    }
     CHECK_OK(hc_group_destroy(g));
 }
 
@@ -83,6 +97,7 @@ static void on_start(void *user, uint32_t index) {
     CHECK_EQ(hc_worker_index(), index);
     CHECK(hc_group_current() != NULL); /* "the group whose task (or thread hook) the caller is in" */
     CHECK(hc_task_label() == NULL);
+    CHECK(hc_task_current() == NULL);
     CHECK_EQ(atomic_fetch_add(&starts[index], 1), 0);
     CHECK_EQ(stops[index], 0);
     thread_of[index] = (int)syscall(SYS_gettid);

@@ -32,11 +32,25 @@ AT(hc_task_options, fn, 8);
 AT(hc_task_options, arg, 16);
 AT(hc_task_options, drop, 24);
 AT(hc_task_options, label, 32);
+AT(hc_task_options, result, 40); /* since the second release */
+AT(hc_task_options, result_drop, 48);
 
 _Static_assert(sizeof(hc_call) == 16, "hc_call is an array element: frozen");
 AT(hc_call, fn, 0);
 AT(hc_call, arg, 8);
 #endif
+
+/* Inline functions of programs know these: frozen, on every platform. */
+_Static_assert(sizeof(hc_fork) == 8 * sizeof(void *), "hc_fork lies in the frames of programs: frozen");
+AT(hc_fork, fn, 0);
+AT(hc_fork, arg, sizeof(void *));
+AT(hc_fork, opaque, 2 * sizeof(void *));
+_Static_assert(sizeof(struct hc_worker) == 2 * sizeof(void *), "places are counted in programs: frozen");
+AT(struct hc_worker, fork, 0);
+AT(struct hc_worker, forks, sizeof(void *));
+AT(struct hc_forks, top, 0);
+AT(struct hc_forks, limit, sizeof(void *));
+AT(struct hc_forks, split, 2 * sizeof(void *));
 
 _Static_assert(sizeof(hc_group_stats_data) >= 120, "the first release's part of hc_group_stats_data");
 AT(hc_group_stats_data, size, 0);
@@ -65,6 +79,14 @@ IS(HC_FULL_RUN, 2);
 IS(HC_SHUTDOWN_DRAIN, 0);
 IS(HC_SHUTDOWN_NOW, 1);
 IS(HC_FEATURE_MEMBARRIER, 1);
+IS(HC_TASK_WORKER_ONLY, 1);
+IS(HC_WAIT_HELP_ANY, 1);
+IS(HC_WAIT_NO_HELP, 2);
+IS(HC_WAIT_INTERRUPTIBLE, 4);
+IS(HC_REMOVED, 0);
+IS(HC_RUNNING, 1);
+IS(HC_DONE, 2);
+IS(HC_REDUCE_MAX, 1024u);
 IS(HC_MAX_WORKERS, 4096u);
 IS(HC_NEVER, UINT64_MAX);
 IS(HC_NONE32, UINT32_MAX);

@@ -1,8 +1,6 @@
 /* Guards against: an answer that was never tried. Every cell of matrix.def: function x result x {outside, in a task,
  * after a shutdown, with NULL}; matrix.py sees to it that the table is complete. */
-#include "matrix_probes.h"
-
-enum group_kind { plain, held, full, pinned, pinned_held, pinned_full, fresh };
+#include "matrix_probes_held.h"
 
 typedef struct cell {
     int alternative; /* another result that is as good; 0: none */
@@ -42,7 +40,7 @@ static const row *trying;
 static void judge(int got) {
     const cell *c = &trying->cells[place];
     if (got == trying->result || (c->alternative != 0 && got == c->alternative)) return;
-    fprintf(stderr, "%s, %s: got %s, wanted %s\n", trying->function, place_names[place], hc_errname(got),
+    fprintf(stderr, "%s, %s: got %s (%d), wanted %s\n", trying->function, place_names[place], hc_errname(got), got,
             trying->result_name);
     fflush(NULL);
     abort();
@@ -60,26 +58,39 @@ static void try_here(void) {
 
 static void try_in_task(void *arg) {
     (void)arg;
+    prepare(g, trying->group);
     try_here();
+    release(trying->group);
+}
+
+static bool is_bounded(enum group_kind kind) {
+    return kind == full || kind == pinned_full || kind == scope_full;
+}
+
+static bool is_held(enum group_kind kind) {
+    return kind == held || kind == pinned_held || kind == scope_held || kind == scope_busy || kind == queued ||
+           is_bounded(kind);
 }
 
 static void try_cell(void) {
     hc_group_options options = one_worker;
     enum group_kind kind = trying->group;
     if (kind == pinned || kind == pinned_held || kind == pinned_full) options.kind = HC_KIND_PINNED;
-    if (kind == full || kind == pinned_full) options.capacity = 7;
-    bool hold_worker = place != in_task && kind != plain && kind != pinned && kind != fresh;
+    if (is_bounded(kind)) options.capacity = 7;
+    bool hold_worker = place != in_task && is_held(kind);
 
     g = group_with(&options);
     hc_group_ref(g); /* so that it is still there after a probe that shuts it down */
     gate at = GATE;
     if (hold_worker) gate_hold(g, &at);
-    if (place == shut) CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
     if (place == in_task) {
         CHECK_OK(hc_submit(g, try_in_task, NULL));
         CHECK_OK(hc_group_drain(g, HC_NEVER));
     } else {
+        prepare(g, kind);
+        if (place == shut) CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
         try_here();
+        release(kind);
     }
     if (hold_worker) gate_open(&at);
     CHECK_OK(hc_group_destroy(g));
@@ -92,7 +103,9 @@ static void try_all(bool want_fresh) {
         for (place = outside; place <= with_null; ++place) {
             trying = &rows[i];
             if (!trying->cells[place].tried || (trying->group == fresh) != want_fresh) continue;
-            check_case = trying->function;
+            static char name[128]; /* for the alarm */
+            snprintf(name, sizeof name, "%s, %s, %s", trying->function, trying->result_name, place_names[place]);
+            check_case = name;
             bool without_group = trying->group == fresh && (place == outside || place == with_null);
             if (without_group)
                 CHECK_EQ(check_fork(call_it, 20), 0);

@@ -7,22 +7,33 @@ import re
 import sys
 
 PLACES = ("outside", "in a task", "after a shutdown", "with NULL")
+ANSWERS = ("HC_REMOVED", "HC_RUNNING", "HC_DONE")  # results that are no errors; where they are listed, HC_OK is not
+RESULT = re.compile(rf"\bHC_E\w+|\b(?:{'|'.join(ANSWERS)})\b")
 
 
 def read_header(text):
     """The results that the header lists: {function: {constant}}, and all its error constants, in order."""
     codes = re.findall(r"X\((HC_E\w+),", text)
-    declaration = re.compile(r"^HC_API\b[^;(]*?\b(hc_\w+)\([^;]*\);", re.M)
-    results, at = {}, 0
+    declaration = re.compile(r"^HC_API\b([^;(]*?)\b(hc_\w+)\([^;]*\);", re.M)
+    # One comment for several functions names each: "hc_task_complete returns 0, HC_EINVAL (why), HC_EBUSY."
+    named = {function: set(RESULT.findall(sentence)) | {"HC_OK"}
+             for function, sentence in re.findall(r"\b(hc_\w+) returns\b([^.;]*)[.;]", text)}
+    results, at, last = {}, 0, set()
     for match in declaration.finditer(text):
         before, at = text[at:match.start()], match.end()
-        listed = {"HC_OK"}
+        kind, function = match.groups()
+        listed = set()
         for sentence in re.findall(r"\bReturns\b(.*?)\*/", before, re.S):
-            listed |= set(re.findall(r"\bHC_E\w+", sentence))
+            listed |= set(RESULT.findall(sentence))
             for other in re.findall(r"\bas (hc_\w+)", sentence):
                 listed |= results[other]
         listed |= set(re.findall(r"\belse (HC_E\w+)", before))
-        results[match.group(1)] = listed
+        listed |= named.get(function, set())
+        if not before.strip() and kind.split() == ["int"] and not listed:
+            listed |= last  # it shares the comment of the one before
+        if not listed & set(ANSWERS):
+            listed.add("HC_OK")
+        results[function] = last = listed
     assert len(results) == len(re.findall(r"^HC_API\b", text, re.M)), "a declaration that this script cannot read"
     return results, codes
 
@@ -82,8 +93,8 @@ def main(header, matrix):
 
     for error in errors:
         print(error, file=sys.stderr)
-    all_cells = len(documented) * (len(codes) + 1) * len(PLACES)
-    print(f"{len(documented)} functions, {len(codes) + 1} results, {len(PLACES)} places: {all_cells} cells: "
+    all_cells = len(documented) * (len(codes) + 1 + len(ANSWERS)) * len(PLACES)
+    print(f"{len(documented)} functions, {len(codes) + 1 + len(ANSWERS)} results, {len(PLACES)} places: {all_cells} cells: "
           f"{tried} tried, {impossible} impossible for a reason, "
           f"{all_cells - tried - impossible} impossible for the header does not list the result")
     return 1 if errors else 0

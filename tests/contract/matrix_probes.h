@@ -3,14 +3,23 @@
 #ifndef MATRIX_PROBES_H
 #define MATRIX_PROBES_H
 
+#include <poll.h>
+
 #include "counting.h"
 #include "scarce_threads.h"
 
 enum place { outside, in_task, shut, with_null };
+enum group_kind { /* what a probe gets, see matrix.def */
+    plain, held, full, pinned, pinned_held, pinned_full, fresh,
+    promise, queued, running, ended, failed, /* and a task */
+    scope, scope_held, scope_full, scope_busy /* and a scope */
+};
 static enum place place; /* of the cell that is being tried; there is one at a time */
 
 static counting memory = COUNTING;
 static atomic_int ran; /* tasks that the probes submitted */
+
+static void add_one(void *n) { ++*(int *)n; }
 
 static const hc_group_options one_worker = {sizeof one_worker, .max_workers = 1};
 
@@ -90,12 +99,13 @@ static int create_bad(hc_group *g) {
     options.kind = 77;
     return place == with_null ? hc_group_create(NULL, &one_worker) : hc_group_create(&g, &options);
 }
-static int create_dry(hc_group *g) {
+static int without_memory(hc_group *g, int (*way)(hc_group *)) {
     counting_fail_after(&memory, 0);
-    int rc = create(g);
+    int rc = way(g);
     counting_fail_after(&memory, -1);
     return rc;
 }
+static int create_dry(hc_group *g) { return without_memory(g, create); }
 static int create_alone(hc_group *g) {
     threads_fail(0, 1000000);
     int rc = create(g);
@@ -138,11 +148,18 @@ static int restore_mask(hc_group *g) {
 
 /* ---- Tasks: one way of submitting each, and what can be wrong with it ------------------------------------------ */
 
-static int task_with(hc_group *g, hc_fn fn, hc_task **out) {
+/* Without a handle, and with one: once the first is refused, so is the second. */
+static int task_with(hc_group *g, hc_fn fn) {
     hc_task_options options = HC_TASK_OPTIONS_INIT;
     options.fn = fn;
     options.arg = &ran;
-    return hc_task_submit(g, &options, out);
+    int detached = hc_task_submit(g, &options, NULL);
+    hc_task *out = (hc_task *)&memory;
+    int rc = hc_task_submit(g, &options, &out);
+    CHECK((out != NULL) == (rc == HC_OK));
+    hc_task_unref(out);
+    if (rc != detached) CHECK(detached == HC_OK && (rc == HC_EFULL || rc == HC_ENOMEM));
+    return rc;
 }
 static int batch_with(hc_group *g, hc_fn fn) {
     const hc_call call = {fn, &ran};
@@ -154,16 +171,12 @@ static int batch_with(hc_group *g, hc_fn fn) {
 static int submit(hc_group *g) { return hc_submit(g, count_task, &ran); }
 static int batch(hc_group *g) { return batch_with(g, count_task); }
 static int submit_to(hc_group *g) { return hc_submit_to(g, 0, count_task, &ran); }
-static int task(hc_group *g) { return task_with(g, count_task, NULL); }
+static int task(hc_group *g) { return task_with(g, count_task); }
 
 static int submit_nothing(hc_group *g) { return hc_submit(g, g == NULL ? count_task : NULL, &ran); }
 static int batch_nothing(hc_group *g) { return batch_with(g, g == NULL ? count_task : NULL); }
 static int submit_to_nowhere(hc_group *g) { return hc_submit_to(g, g == NULL ? 0 : 1, count_task, &ran); }
-static int task_nothing(hc_group *g) { return task_with(g, g == NULL ? count_task : NULL, NULL); }
-static int task_held(hc_group *g) {
-    hc_task *out = NULL;
-    return task_with(g, count_task, &out);
-}
+static int task_nothing(hc_group *g) { return task_with(g, g == NULL ? count_task : NULL); }
 
 /* The worker is busy, so what is submitted stays: memory, or room, must run out. */
 static int until_refused(hc_group *g, int (*way)(hc_group *)) {
@@ -220,12 +233,7 @@ static int enter_nowhere(hc_group *g) {
     hc_worker *w = (hc_worker *)&memory;
     return place == with_null ? hc_worker_enter(NULL, &w) : hc_worker_enter(g, NULL);
 }
-static int enter_dry(hc_group *g) {
-    counting_fail_after(&memory, 0);
-    int rc = enter(g);
-    counting_fail_after(&memory, -1);
-    return rc;
-}
+static int enter_dry(hc_group *g) { return without_memory(g, enter); }
 static void one_fork(hc_worker *w, void *arg) {
     CHECK(w != NULL);
     ++*(int *)arg;

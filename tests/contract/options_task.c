@@ -1,4 +1,6 @@
 /* Guards against: task options misread, a label or a drop that goes to another task, a refused task that is dropped. */
+#include <stddef.h>
+
 #include "check.h"
 
 static atomic_int ran, dropped;
@@ -16,9 +18,23 @@ static void drop_task(void *arg, int32_t why) {
 
 static hc_group *g;
 
-/* An error means that nothing happened: neither a run nor a drop. */
+enum { first_size = 40 }; /* of the struct, in the first release */
+
+static atomic_int results_dropped;
+static void drop_result(void *result) { atomic_fetch_add((atomic_int *)result, 1); }
+
+/* An error means that nothing happened: neither a run nor a drop, and no handle. */
+static hc_task *held;
+
 static void refused(const hc_task_options *options, hc_task **out, int error) {
+    held = (hc_task *)&held;
     CHECK_RC(hc_task_submit(g, options, out), error);
+    CHECK(out == NULL || held == NULL);
+}
+
+static void refused_both_ways(const hc_task_options *options, int error) {
+    refused(options, NULL, error);
+    refused(options, &held, error);
 }
 
 static void everything_unknown_is_refused(void) {
@@ -27,30 +43,93 @@ static void everything_unknown_is_refused(void) {
     options.drop = drop_task;
     g = group_of(2);
 
-    refused(NULL, NULL, HC_EINVAL); /* the defaults have no fn */
-    const uint32_t sizes[] = {0, 1, 4, 8, (uint32_t)sizeof options - 1};
+    refused_both_ways(NULL, HC_EINVAL); /* the defaults have no fn */
+    const uint32_t sizes[] = {0, 1, 4, 8, first_size - 1};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         options.size = sizes[i];
-        refused(&options, NULL, HC_EINVAL);
+        refused_both_ways(&options, HC_EINVAL);
     }
     options.size = (uint32_t)sizeof options;
     for (unsigned bit = 0; bit < 32; ++bit) {
         options.flags = 1u << bit;
-        refused(&options, NULL, HC_EINVAL);
+        if (options.flags != HC_TASK_WORKER_ONLY) refused_both_ways(&options, HC_EINVAL);
     }
     options.flags = 0;
     options.fn = NULL;
-    refused(&options, NULL, HC_EINVAL);
+    refused_both_ways(&options, HC_EINVAL);
     options.fn = run_task;
-    hc_task *held = NULL;
-    refused(&options, &held, HC_ENOTSUP);
-    CHECK(held == NULL);
+
+    /* A result needs somebody who could ask for it. */
+    options.result = &ran;
+    refused(&options, NULL, HC_EINVAL);
+    options.result_drop = drop_result;
+    refused(&options, NULL, HC_EINVAL);
+    options.result = NULL;
+    refused(&options, NULL, HC_EINVAL);
 
     CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_NOW));
-    refused(&options, NULL, HC_ESHUTDOWN);
+    options.result = &results_dropped;
+    refused(&options, &held, HC_ESHUTDOWN);
+    options.result = NULL;
+    options.result_drop = NULL;
+    refused_both_ways(&options, HC_ESHUTDOWN);
     CHECK_OK(hc_group_destroy(g));
     CHECK_EQ(ran, 0);
     CHECK_EQ(dropped, 0);
+    CHECK_EQ(results_dropped, 0); /* what was refused stays the caller's */
+}
+
+/* A program of the first release: what follows its struct is something else, and is not read. */
+static void the_struct_of_the_first_release_is_taken(void) {
+    hc_task_options older;
+    hc_task *t = NULL;
+    void *result = &ran;
+    ran = dropped = results_dropped = 0;
+    memset(&older, 0xAA, sizeof older);
+    hc_task_options_init(&older, first_size);
+    older.fn = run_task;
+    older.drop = drop_task;
+    g = group_of(1);
+    CHECK_OK(hc_task_submit(g, &older, NULL));
+    CHECK_OK(hc_task_submit(g, &older, &t));
+    CHECK_OK(hc_task_wait(t, HC_NEVER, 0, NULL));
+    CHECK_OK(hc_task_result(t, &result));
+    CHECK(result == NULL);
+    hc_task_unref(t);
+
+    /* Part of the way to the second: it has a result, but no result_drop. */
+    older.size = (uint32_t)offsetof(hc_task_options, result_drop);
+    older.result = &results_dropped;
+    CHECK_OK(hc_task_submit(g, &older, &t));
+    CHECK_OK(hc_task_wait(t, HC_NEVER, 0, NULL));
+    CHECK_OK(hc_task_result(t, &result));
+    CHECK(result == &results_dropped);
+    hc_task_unref(t);
+    CHECK_OK(hc_group_destroy(g));
+    CHECK_EQ(ran, 3);
+    CHECK_EQ(dropped, 0);
+    CHECK_EQ(results_dropped, 0);
+}
+
+static void a_result_is_dropped_once_with_its_last_handle(void) {
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    hc_task *t = NULL;
+    void *result = NULL;
+    results_dropped = 0;
+    options.flags = HC_TASK_WORKER_ONLY;
+    options.fn = run_task;
+    options.result = &results_dropped;
+    options.result_drop = drop_result;
+    g = group_of(1);
+    CHECK_OK(hc_task_submit(g, &options, &t));
+    memset(&options, 0xAA, sizeof options);
+    CHECK_OK(hc_task_wait(t, HC_NEVER, 0, NULL));
+    CHECK_OK(hc_task_result(t, &result));
+    CHECK(result == &results_dropped);
+    CHECK_OK(hc_group_destroy(g));
+    CHECK_EQ(results_dropped, 0);
+    hc_task_unref(t);
+    CHECK_EQ(results_dropped, 1);
 }
 
 static void a_larger_struct_is_taken_while_its_tail_is_zero(void) {
@@ -64,10 +143,11 @@ static void a_larger_struct_is_taken_while_its_tail_is_zero(void) {
     newer.options.fn = run_task;
     newer.options.drop = drop_task;
     g = group_of(1);
+    ran = 0;
     CHECK_OK(hc_task_submit(g, &newer.options, NULL));
     for (size_t at = sizeof(hc_task_options); at < sizeof newer; ++at) {
         newer.bytes[at] = 1;
-        refused(&newer.options, NULL, HC_EINVAL);
+        refused_both_ways(&newer.options, HC_EINVAL);
         newer.bytes[at] = 0;
     }
     CHECK_OK(hc_group_destroy(g));
@@ -127,6 +207,8 @@ static void the_options_are_copied(void) {
 int main(void) {
     check_deadline(30);
     RUN(everything_unknown_is_refused);
+    RUN(the_struct_of_the_first_release_is_taken);
+    RUN(a_result_is_dropped_once_with_its_last_handle);
     RUN(a_larger_struct_is_taken_while_its_tail_is_zero);
     RUN(a_label_belongs_to_its_task_alone);
     RUN(the_options_are_copied);

@@ -49,7 +49,7 @@ struct Owner {
     template <class Inside>
     void run_stolen(Frame *f, Inside &&inside) {
         Deque::Level level;
-        deque.begin(&level, f);
+        deque.begin(&level, f, nullptr);
         run(f);
         inside(deque.top());
         deque.end();
@@ -86,6 +86,75 @@ struct Stolen : Model<kThieves + 1> {
         for (auto &round : results)
             for (auto &r : round) CHECK(r.ran == 1);
     }
+};
+
+// The limit stands. Who wants to know of the next push takes it away and looks; the owner pushes. One of them sees the other.
+struct Bell : Model<2> {
+    Owner owner[2];
+    Result result[2];
+    bool quick = false, saw = false;
+    Bell() { owner[0].deque.rearm(); }
+    void thread(unsigned i) override {
+        Deque &d = owner[0].deque;
+        if (i == 1) {
+            d.divert();
+            heavy_fence();
+            saw = d.has_work();
+            return;
+        }
+        Frame frames[2];
+        Slot *s = d.top();
+        d.push(s, &frames[0], fn, &result[0]);
+        CHECK(d.take(s));
+        Owner::run(&frames[0]);
+        quick = d.push(s, &frames[1], fn, &result[1]);
+    }
+    void after() override { CHECK(!quick || saw); }
+};
+
+// Who wants to be woken at the next push is in the list while it is looked through, and out of it when it leaves.
+struct Watched : Model<3> {
+    Owner owner;
+    void thread(unsigned i) override {
+        if (i != 0) {
+            Deque::Watch watch{memory::make<Parker>()};
+            owner.deque.watch(&watch);
+            yield();
+            owner.deque.unwatch(&watch);
+            memory::destroy(watch.bed);
+            return;
+        }
+        for (int tries = 0; tries < 2; tries++)
+            if (owner.deque.watched()) owner.deque.wake_watches();
+    }
+    void after() override { CHECK(!owner.deque.watched()); }
+};
+
+// Levels come and go while others take from those below, and look.
+struct Levels : Model<3> {
+    Owner owner[3];
+    Result below[2], above;
+    void thread(unsigned i) override {
+        Owner &me = owner[i];
+        if (i == 2) {
+            for (int tries = 0; tries < 2; tries++) owner[0].deque.has_work();
+            return;
+        }
+        if (i == 1) {
+            for (int tries = 0; tries < 3; tries++) me.steal(owner[0].deque, true);
+            return;
+        }
+        Frame *f[2], *g = memory::make<Frame>();
+        Slot *at = me.deque.top();
+        for (int k = 0; k < 2; k++) at = me.push(at, f[k] = memory::make<Frame>(), &below[k]);
+        Deque::Level level;
+        me.deque.begin(&level, nullptr, nullptr);
+        Slot *inner = me.push(me.deque.top(), g, &above);
+        me.join(inner, g, [](Frame *) { yield(); });
+        me.deque.end();
+        for (int k = 2; k-- > 0;) at = me.join(at, f[k], [](Frame *) { yield(); });
+    }
+    void after() override { CHECK(below[0].ran == 1 && below[1].ran == 1 && above.ran == 1); }
 };
 
 // Who waits for a frame takes from its thief what that frame has forked, and not what the thief had forked before. A third
@@ -170,6 +239,9 @@ int main() {
     ok &= holds<Stolen<1, 2, false>>("two forks", 100'000);
     ok &= holds<Stolen<1, 4, true>>("two chunks", 100'000);
     ok &= holds<Stolen<2, 2, true>>("two thieves", 100'000);
+    ok &= holds<Bell>("bell", 60'000);
+    ok &= holds<Watched>("watched", 60'000);
+    ok &= holds<Levels>("levels", 100'000);
     ok &= holds<Leapfrog>("leapfrog", 100'000);
     ok &= holds<Overflow>("overflow", 50'000);
     return ok ? 0 : 1;

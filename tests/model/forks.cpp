@@ -10,7 +10,7 @@ namespace {
 
 // A thread that has entered the group forks, and waits for its forks in the worst way: it stands still until others have run
 // them. Then it joins.
-template <int Workers, int Forks>
+template <int Workers, int Forks, bool kRearmed = false, bool kWatch = false>
 struct Blocked : Staged<Workers + 1, 1> {
     Condition ran[Forks];
     Plain<int> value[Forks];
@@ -18,7 +18,9 @@ struct Blocked : Staged<Workers + 1, 1> {
     Blocked() {
         this->shut_down_at_end = false;
         this->build(Workers);
+        if (kWatch) this->g->workers[0].fork_pause_ = 1;  // it has met short forks, and keeps watch
     }
+    static void nothing(Slot *, void *) {}
     static void body(Slot *, void *p) {
         auto &b = *static_cast<Blocked *>(Staged<Workers + 1, 1>::now);
         const auto k = static_cast<Plain<int> *>(p) - b.value;
@@ -32,6 +34,10 @@ struct Blocked : Staged<Workers + 1, 1> {
             CHECK(fork_enter(this->g, &at) == Enter::kOk);
             Slot *const outermost = at;
             Frame f[Forks];
+            if (kRearmed) {  // the limit stands, unless somebody takes it away
+                at = fork_push(at, &f[0], nothing, nullptr);
+                at = fork_join(at, &f[0]);
+            }
             for (int k = 0; k < Forks; k++) at = fork_push(at, &f[k], body, &value[k]);
             for (int k = 0; k < Forks; k++) ran[k].wait();
             for (int k = Forks; k-- > 0;) {
@@ -61,6 +67,7 @@ struct Nested : Staged<Workers + 1, 1> {
         this->build(Workers);
     }
     static Nested &me() { return *static_cast<Nested *>(Staged<Workers + 1, 1>::now); }
+    static void nothing(Slot *, void *) {}
     static void inner_body(Slot *, void *) {
         me().inner = 1;
         CHECK(me().runs++ == 0);
@@ -69,6 +76,8 @@ struct Nested : Staged<Workers + 1, 1> {
     static void outer_body(Slot *at, void *) {
         me().taken.meet();
         Frame f;
+        at = fork_push(at, &f, nothing, nullptr);  // after this the limit stands, unless somebody takes it away
+        at = fork_join(at, &f);
         at = fork_push(at, &f, inner_body, nullptr);
         if (kStill) me().inner_ran.wait();
         fork_join(at, &f);
@@ -128,6 +137,10 @@ int main() {
     ok &= holds<Blocked<1, 1>>("blocked", 30'000);
     ok &= holds<Blocked<1, 2>>("blocked, two forks", 30'000);
     ok &= holds<Blocked<2, 2>>("blocked, two workers", 30'000);
+    ok &= holds<Blocked<1, 1, true>>("blocked, rearmed", 60'000);
+    ok &= holds<Blocked<2, 1, true>>("blocked, rearmed, two workers", 60'000);
+    ok &= holds<Blocked<1, 1, true, true>>("blocked, watched", 30'000);
+    ok &= holds<Blocked<2, 1, true, true>>("blocked, watched, two workers", 30'000);
     ok &= holds<Nested<1, false>>("nested", 30'000);
     ok &= holds<Nested<1, true>>("nested, still", 30'000);
     ok &= holds<Nested<2, true>>("nested, still, two workers", 30'000);

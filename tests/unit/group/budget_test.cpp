@@ -32,8 +32,7 @@ TEST(Budget, UnboundedTakesNoNotice) {
     hc::Budget b(0);
     EXPECT_FALSE(b.bounded());
     b.give(5);
-    b.started();
-    b.ended(9);
+    b.force();
     EXPECT_EQ(b.most_in_batch(8, 256), 256u);
 }
 
@@ -43,17 +42,16 @@ TEST(Budget, BatchesAreSmallWhereCapacityIs) {
     EXPECT_EQ(hc::Budget(1u << 30).most_in_batch(8, 256), 256u);
 }
 
-TEST(Budget, AUnitComesBackForEachTaskOfABatch) {
+TEST(Budget, WhatIsForcedIsOwed) {
     hc::Budget b(10);
     uint64_t out = 0;
     while (const uint64_t got = b.take(1, 1)) out += got;
     ASSERT_EQ(out, 10u);
-    b.started();
-    b.ended(4);
-    out = 0;
-    while (const uint64_t got = b.take(1, 1)) out += got;
-    EXPECT_EQ(out, 4u);
-    b.ended(1);  // its only task was given back when it started
-    b.ended(0);  // thieves were faster
+    b.force();
+    b.force();
+    EXPECT_FALSE(b.half_empty());
+    b.give(2);
     EXPECT_EQ(b.take(1, 1), 0u);
+    b.give(1);
+    EXPECT_EQ(b.take(1, 1), 1u);
 }
