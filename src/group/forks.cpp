@@ -96,6 +96,7 @@ Slot *fork_push(Slot *at, Frame *f, Frame::Fn fn, void *arg) {
 
 Slot *fork_notice(Slot *at) {
     Deque &d = *at->deque;
+    d.answer();
     if (!d.overflowed())
         if (Slot *next = d.make_room()) {
             ring(d);

@@ -44,22 +44,30 @@ bool Worker::watch_forks() {
 // Returns SEARCHING.
 void Worker::park(bool searching) {
     Gate &gate = group_.gate;
-    Directory::Unlisted unlisted;
     const bool stealing = group_.options().kind == Kind::kStealing;
+    if (stealing && watch_forks()) return keep_watch(searching);
+    Directory::Unlisted unlisted;
     if (stealing) group_.directory.unlist_empty(&unlisted);
-    const bool watches = stealing && watch_forks();
     gate.announce(index_, searching);
     if (stealing && forks_matter()) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
     counters.barriers.add();
     bool found = stealing && group_.directory.relist(unlisted);
     found = found || work_left(1) != 0 || gate.closed();
-    if (!found || !gate.cancel(index_)) {
-        counters.parks.add();
-        // Otherwise a token is on its way. cancel() may find that one is, at the end of a watch.
-        if (!watches || found || (!gate.sleep_until(index_, fork_again_) && !gate.cancel(index_))) gate.sleep(index_);
-    }
-    if (watches) group_.end_watch();
+    if (found && gate.cancel(index_)) return;
+    counters.parks.add();
+    gate.sleep(index_);
+}
+
+// Parked for a moment. Needs no barrier: who does not see it in the word is seen when the moment is over. Only a shutdown, which
+// is in the same word, wakes all at once, and may have taken this bed for another's.
+void Worker::keep_watch(bool searching) {
+    Gate &gate = group_.gate;
+    gate.announce(index_, searching);
+    counters.parks.add();
+    const bool over = gate.closed() || !gate.sleep_until(index_, fork_again_);
+    if (over && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
+    group_.end_watch();
 }
 
 // Many listed lanes are empty, and this worker is too busy to park: unlist them, so that searching stays cheap.

@@ -240,8 +240,8 @@ Submit follow_inputs(Task *t, Task *const *inputs, size_t n, Task **out) {
         inputs[i]->ref();
     }
     t->ref();  // ours, beside that of the handle
+    t->next = nullptr;  // before others may have it in a list
     const bool ready = listen_to(t, inputs);
-    t->next = nullptr;
     if (out != nullptr) *out = t;
     if (ready)
         follow_all(t);  // and gives ours back

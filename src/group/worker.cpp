@@ -15,9 +15,9 @@ constexpr uint64_t kForkSpin = 50'000;   // ns: who has run a fork looks for the
 #ifdef HC_SYNC_MODEL
 constexpr uint64_t kWorthStealing = 0;
 #else
-constexpr uint64_t kWorthStealing = 5'000;  // ns: a fork that takes less costs its owner more than it brings
+constexpr uint64_t kWorthStealing = 10'000;  // ns: a fork that takes less costs its owner more than it brings
 #endif
-constexpr uint64_t kShortPause = 4'000, kLongPause = 4'000'000;
+constexpr uint64_t kShortPause = 4'000, kLongPause = 2'000'000;
 
 bool Worker::start() { return thread_start(&thread_, body, this, group_.options().stack_size); }
 
@@ -136,17 +136,19 @@ bool Worker::help() {
     return found;
 }
 
-// A thief of short forks does harm: it pays a barrier, and its owner gets the cache lines back from another core. So thieves
-// that meet short ones pause twice as long each time, and a quarter as long when one was long. Not if the owner stands still.
+// A thief of short forks does harm: it pays a barrier, and its owner gets the cache lines back from another core. While those
+// that it has stolen are short on average, it pauses, twice as long each time. Not if their owner stands still. The average
+// forgets quickly, for every tree ends in short ones.
 void Worker::run_stolen() {
     const uint64_t begin = now();
     run_fork(forks, std::exchange(fork_, nullptr));
     const uint64_t end = now();
     idle_watches_ = 0;
-    if (owner_stands_)
+    fork_average_ = (3 * fork_average_ + std::min(end - begin, 2 * kWorthStealing)) / 4;
+    if (owner_stands_ || fork_average_ >= kWorthStealing)
         fork_pause_ = 0;
     else if (end - begin >= kWorthStealing)
-        fork_pause_ = fork_pause_ / 4 < kShortPause ? 0 : fork_pause_ / 4;
+        fork_pause_ /= 4;
     else
         fork_pause_ = std::clamp(2 * fork_pause_, kShortPause, kLongPause);
     fork_again_ = end + fork_pause_;

@@ -58,6 +58,7 @@ class alignas(64) Worker {
     void publish(bool was_searching);
     void park(bool searching);
     bool watch_forks();
+    void keep_watch(bool searching);
     void tidy();
 
     Group &group_;
@@ -78,6 +79,7 @@ class alignas(64) Worker {
     // Are forks worth stealing? See sleep.cpp.
     uint64_t fork_pause_ = 0;  // ns between two attempts; 0: at any time
     uint64_t fork_again_ = 0;  // when the next is due
+    uint64_t fork_average_ = 20'000;  // ns that they took, of late; at first they deserve a try
     uint32_t idle_watches_ = 0;
     const Deque *fork_from_ = nullptr;  // whose the last one was,
     const Slot *fork_top_ = nullptr;    // and where that deque's owner stood

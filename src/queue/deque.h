@@ -18,6 +18,10 @@
 // sees top == s, it lowers split to s before it unlocks. If the owner sees s < split, it asks under the lock, where split is
 // final: settle().
 //
+// A barrier costs an owner that runs more than some forks. So a thief first asks for its half, and takes the limit away; the owner
+// answers in its next push, by raising split itself. asked_, under lock_ but for the owner's two steps:
+//   kNone ──thief: ask()──> kAsked ──owner: answer()──> kAnswering ──> kAnswered      kAsked ──thief, after a while──> kNone
+//
 // An owner may run other things while it waits in a join: their forks are a level of their own, on top of the ones below, which
 // it does not touch meanwhile and which are anybody's. The mark of a level is what its owner runs there, a stolen frame or a
 // task: whoever waits for that may take from this level and from those above it, and finds only what that has forked. Full
@@ -30,6 +34,7 @@
 #include "sync/fence.h"
 #include "sync/mutex.h"
 #include "sync/parker.h"
+#include "sync/thread.h"
 namespace hc {
 
 class Group;
@@ -78,6 +83,16 @@ class Deque {
         prefix.top.store(s + 1, memory_order_release);  // pairs with the acquire in expose()
         light_fence();                                  // pairs with the heavy_fence after divert(): top | limit
         return s + 1 < prefix.limit.load(memory_order_relaxed);
+    }
+    // After a push that was not quick, before anything else.
+    void answer() {
+        uint32_t seen = kAsked;
+        if (asked_.load(memory_order_relaxed) != kAsked ||
+            !asked_.compare_exchange_strong(seen, kAnswering, memory_order_relaxed, memory_order_relaxed))
+            return;
+        Slot *const split = prefix.split.load(memory_order_relaxed);
+        prefix.split.store(split + (top() - split + 1) / 2, memory_order_relaxed);
+        asked_.store(kAnswered, memory_order_release);  // pairs with the acquires in ask(): the frames, and split
     }
     // After a push: room for the next one. nullptr: no memory; the caller takes the frame back, and runs it in overflow().
     Slot *make_room() {
@@ -209,8 +224,10 @@ class Deque {
   private:
 #ifdef HC_SYNC_MODEL
     static constexpr uint32_t kSlots = 3;
+    static constexpr int kPatience = 2;
 #else
     static constexpr uint32_t kSlots = 1024;
+    static constexpr int kPatience = 50;  // some microseconds
 #endif
     struct Chunk {
         Slot guard;  // a take of what lies in the chunk before ends here, below split
@@ -318,6 +335,10 @@ class Deque {
         Slot *const split = level_->split;
         Slot *want = split + (top() - split + 1) / 2;
         if (want <= split) return false;
+        if (fences_are_asymmetric() && ask()) {
+            level_->split = prefix.split.load(memory_order_relaxed);
+            return level_->split > split;
+        }
         if (fences_are_asymmetric()) {
             prefix.split.store(want, memory_order_relaxed);
             heavy_fence();  // pairs with light_fence in take(): split | top
@@ -328,6 +349,21 @@ class Deque {
         return want > split;
     }
 
+    bool ask() {
+        asked_.store(kAsked, memory_order_relaxed);
+        divert();
+        for (int tries = 0; tries < kPatience; tries++) {
+            if (asked_.load(memory_order_acquire) == kAnswered) return true;  // pairs with answer()
+            cpu_relax();
+        }
+        uint32_t seen = kAsked;
+        if (asked_.compare_exchange_strong(seen, kNone, memory_order_relaxed, memory_order_relaxed)) return false;
+        while (asked_.load(memory_order_acquire) != kAnswered) cpu_relax();  // pairs with answer()
+        return true;
+    }
+
+    static constexpr uint32_t kNone = 0, kAsked = 1, kAnswering = 2, kAnswered = 3;
+    Atomic<uint32_t> asked_{kNone};
     Atomic<Slot *> tail_{nullptr};
     Atomic<uint64_t> below_{0};  // how much is anybody's in the levels below the uppermost
     Atomic<bool> watched_{false};

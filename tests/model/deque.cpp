@@ -23,6 +23,7 @@ struct Owner {
 
     Slot *push(Slot *at, Frame *f, Result *r) {
         if (deque.push(at, f, fn, r)) return at + 1;
+        deque.answer();
         Slot *next = deque.make_room();
         deque.rearm();
         return next;
