@@ -33,7 +33,7 @@ static hc_task *task_of(hc_group *g, hc_fn fn, void *arg) {
 static void prepare(hc_group *g, enum group_kind kind) {
     int32_t outcome = 1;
     switch (kind) {
-        case promise:
+        case promise: CHECK_OK(hc_task_promise(g, &made_task)); break;
         case queued: made_task = task_of(g, count_task, &ran); break;
         case ended:
             made_task = task_of(g, count_task, &ran);
