@@ -107,7 +107,7 @@ int hc_group_trim(hc_group *g) {
     of(g)->rings.trim();
     of(g)->each_box([](Outbox &o) {
         o.tickets.trim();
-        if (o.home != nullptr) o.home->trim();
+        if (Home *home = o.home.load(memory_order_acquire)) home->trim();  // pairs with the release in make()
     });
     return HC_OK;
 }

@@ -275,8 +275,8 @@ typedef struct hc_task_options {
 
 /* Flags of a task. */
 enum {
-    HC_TASK_WORKER_ONLY = 1 /* never run by a thread that waits for it, unless that is a worker of the group: for tasks that
-                               need what on_thread_start has set up */
+    HC_TASK_WORKER_ONLY = 1 /* run by workers of the group only, not by a thread that waits for it, nor by its submitter: for
+                               tasks that need what on_thread_start has set up. HC_FULL_RUN: queued above the capacity */
 };
 
 #define HC_TASK_OPTIONS_INIT                                                                                             \
@@ -308,8 +308,8 @@ HC_API void hc_task_unref(hc_task *t);
 
 /* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own only:
  * it runs the task itself if that has not begun, or what it waits for, or what it has forked. So a wait inside a task is fine,
- * however deeply they nest, and a lock that the caller holds is safe from strangers; a task whose time is longer than the
- * timeout may be run nevertheless. A timeout of 0 only looks. Blocks.
+ * and waits may nest, each on top of the stack of the one before (some 1 KiB beside what the tasks need: see stack_size); a lock
+ * that the caller holds is safe from strangers; a task whose time is longer than the timeout may be run nevertheless. A timeout of 0 only looks. Blocks.
  * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR (HC_WAIT_INTERRUPTIBLE), HC_EFORKED. */
 enum {
     HC_WAIT_HELP_ANY = 1,     /* run any task of the group meanwhile: never while holding a lock that one may want */
@@ -353,7 +353,7 @@ HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
 /* Continuations: no thread is blocked by one, and a chain of any length takes constant stack. What follows a task is queued
  * when that has ended, however it ended: ask its handle. It is never refused for want of room: it counts as queued from then on,
  * even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still running run as well; what waits
- * for anything else comes back through drop. *out (unless `out` is NULL) gets a handle.
+ * for anything else comes back through drop (or on_unrun, while the group lives) when that ends. *out (unless `out` is NULL) gets a handle.
  * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
 
@@ -373,8 +373,8 @@ HC_API int hc_task_complete(hc_task *promise, int32_t outcome, void *result, hc_
 
 /* ---- 6 Scopes ------------------------------------------------------------------------------------------------------- */
 
-/* A set of tasks that are awaited together. Any thread may submit to it, its own tasks included; scopes nest. After a shutdown of
- * the group, its tasks may still make scopes, and add to them: whoever waits runs what was added.
+/* A set of tasks that are awaited together. Any thread may submit to it, its own tasks included; scopes nest. After
+ * HC_SHUTDOWN_DRAIN the group's tasks may still make scopes, and add to them: whoever waits runs what was added.
  *     hc_scope *s;
  *     if (hc_scope_create(g, &s) < 0) return 1;
  *     for (i = 0; i < n; ++i) hc_scope_submit(s, work, &part[i], NULL);

@@ -87,6 +87,7 @@ bool Worker::steal_from(Worker &victim) {
 bool Worker::find_in_forks() {
     fork_ = nullptr;
     if (!forks_matter() && now() < fork_again_) return false;
+    if (inside_ != 0 && !can_help(forks)) return false;
     for (Deque *d = group_.deques(); d != nullptr && fork_ == nullptr; d = d->next)
         if (d != &forks && d->seems_busy() && ready_to_fork(forks)) fork_ = d->steal(&forks, nullptr, false);
     if (fork_ == nullptr) return false;
@@ -99,7 +100,7 @@ bool Worker::find_in_forks() {
     return true;
 }
 
-uint32_t Worker::work_left(uint32_t most) const {
+uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
     const auto up_to = [most](uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, most)); };
     switch (group_.options().kind) {
         case Kind::kShared: return up_to(group_.inboxes[0].box.queued());
@@ -111,7 +112,7 @@ uint32_t Worker::work_left(uint32_t most) const {
     group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
     for (uint32_t i = 0; n < most && i < group_.worker_count; i++)
         if (i != index_) n += group_.workers[i].batch_.rest();
-    for (Deque *d = forks_matter() ? group_.deques() : nullptr; n < most && d != nullptr; d = d->next) n += d->has_work();
+    for (Deque *d = with_forks ? group_.deques() : nullptr; n < most && d != nullptr; d = d->next) n += d->has_work();
     return up_to(n);
 }
 

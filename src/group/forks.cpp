@@ -118,6 +118,13 @@ Slot *fork_join(Slot *at, Frame *f) {
 
 void run_fork(Deque &mine, Frame *f) {
     ThreadRecord *self = this_thread;
+    Group *g = mine.group;
+    if (self->now.group != g) {  // a thread that waits from outside
+        registry::Call call(g);
+        registry::Borrowed context(g);
+        self->now.forks = &mine;
+        return run_fork(mine, f);
+    }
     Context outer = self->now;
     Task *const task = f->task;
     self->now.task = task;
@@ -150,7 +157,7 @@ static bool fork_in(ThreadRecord *t, Deque *d) {
     Task *task = t->now.task;
     if (first && task != nullptr && d->group == t->now.group) {
         d->mark(mark_of(task), task);
-        task->runner.store(d, memory_order_release);  // pairs with the acquires in wait.cpp
+        if (task->forks_in(d)) wake_waiters(task);
     }
     return true;
 }

@@ -24,10 +24,10 @@ struct Outbox : Lane {
     explicit Outbox(RingPool &pool) : Lane(pool) {}
     ~Outbox() {
         memory::destroy(forks);
-        if (home != nullptr) home->close();
+        if (Home *h = home.load(memory_order_relaxed)) h->close();
     }
     Recycler<Ticket> tickets;
-    Home *home = nullptr;    // of the held tasks that its thread has submitted
+    Atomic<Home *> home{nullptr};  // of the held tasks that its thread has submitted
     Deque *forks = nullptr;  // of a submitter that has entered the group: see forks.h
     uint64_t credit = 0;     // the producer's: room taken ahead (budget.h)
     bool runs_here = false;  // the producer's: it met a full queue under HC_FULL_RUN, see room() in submit.cpp

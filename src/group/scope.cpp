@@ -30,8 +30,11 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
     if (s != Submit::kOk && s != Submit::kForeign) {
         unref();
         // From a task of the group it stands, though the group is closed: whoever waits will run it.
-        const bool stands = s == Submit::kClosed && registry::inside(group_);
-        if (stands || !take_back(t)) s = Submit::kOk;
+        const bool stands = s == Submit::kClosed && registry::inside(group_) && !group_->gate.has(Gate::kNow);
+        if (stands || !take_back(t)) {
+            if (!stands) replace_note(s);
+            s = Submit::kOk;
+        }
     }
     if (s != Submit::kForeign) task_release(t);
     return s;
@@ -41,6 +44,13 @@ Task *Scope::pop() {
     Task *t = first_;
     if (t != nullptr) first_ = t->next;
     return t;
+}
+
+// A note was refused, and its task is gone by another's note: that one's task would be without.
+void Scope::replace_note(Submit why) {
+    ref();
+    if (submit_ready(group_, {run_next, this}) == Submit::kOk) return;
+    hand_back_next(why == Submit::kClosed ? kWhyShutdown : kWhyNoMemory);
 }
 
 // It was refused. False: somebody has popped it meanwhile, and it will be run.
@@ -104,6 +114,7 @@ Task *Scope::take_for_waiter() {
 }
 
 void Scope::cancel() {
+    group_->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claims: a drain must not overlook the drops
     Task *all;
     {
         Locked l(lock_);
@@ -118,6 +129,8 @@ void Scope::cancel() {
         if (group_->foreign()) return;
         task_release(t);
     }
+    group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+    group_->went_idle();
 }
 
 void Scope::ended(Task *t) {

@@ -42,6 +42,7 @@ class Scope {
   private:
     Task *pop();  // under lock_
     bool take_back(Task *t);
+    void replace_note(Submit why);
     void wake_waiters();  // under lock_
 
     Group *const group_;  // with a reference

@@ -5,15 +5,16 @@
 namespace hc {
 
 // A batch has been filled: before its first task runs, make sure that what else is there has somebody to look at it.
-void Worker::publish(bool was_searching) {
+// A worker that goes away from short forks into something else must be replaced; one that runs such a fork will be back.
+void Worker::publish(bool was_searching, bool for_fork) {
     if (group_.options().kind == Kind::kPinned) {  // nobody else may run it
         if (was_searching) group_.gate.stop_searching();
         return;
     }
-    const auto more = [this](uint32_t most) {
+    const auto more = [this, for_fork](uint32_t most) {
         const uint64_t rest = batch_.rest();
         const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
-        return mine == most ? most : mine + work_left(most - mine);
+        return mine == most ? most : mine + work_left(most - mine, !for_fork || forks_matter());
     };
     uint32_t woken = 0;
     if (was_searching) {
@@ -53,7 +54,7 @@ void Worker::park(bool searching) {
     heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
     counters.barriers.add();
     bool found = stealing && group_.directory.relist(unlisted);
-    found = found || work_left(1) != 0 || gate.closed();
+    found = found || work_left(1, forks_matter()) != 0 || gate.closed();
     if (found && gate.cancel(index_)) return;
     counters.parks.add();
     gate.sleep(index_);

@@ -173,18 +173,21 @@ Submit submit_ready(Group *g, Entry e) {
         Submit s;
         Outbox *o = outbox_of(g, &s);
         if (o == nullptr) return s;
-        if (!o->push(e)) return Submit::kNoMemory;
         g->budget.force();
-        if (after_push(g, o) == 0) return Submit::kOk;
+        const bool pushed = o->push(e);
+        if (pushed && after_push(g, o) == 0) return Submit::kOk;
         g->budget.give(1);
-        return Submit::kClosed;
+        return pushed ? Submit::kClosed : Submit::kNoMemory;
     }
     const uint32_t i = g->options().kind == Kind::kShared ? 0 : g->next_in_turn();
     {
         Locked l(g->inboxes[i].producers);
         if (g->closed()) return Submit::kClosed;
-        if (!g->inboxes[i].box.push(e)) return Submit::kNoMemory;
         g->budget.force();
+        if (!g->inboxes[i].box.push(e)) {
+            g->budget.give(1);
+            return Submit::kNoMemory;
+        }
     }
     wake_owner(g, i);
     return Submit::kOk;

@@ -12,8 +12,12 @@ Task *make(Group *g, const TaskOptions &o, Submit *why_not) {
     Outbox *out = outbox_of(g, why_not);
     if (out == nullptr) return nullptr;
     *why_not = Submit::kNoMemory;
-    if (out->home == nullptr && (out->home = memory::make<Home>(g, registry::generation)) == nullptr) return nullptr;
-    Task *t = out->home->take();
+    Home *home = out->home.load(memory_order_relaxed);
+    if (home == nullptr) {
+        if ((home = memory::make<Home>(g, registry::generation)) == nullptr) return nullptr;
+        out->home.store(home, memory_order_release);  // pairs with the acquire in hc_group_trim()
+    }
+    Task *t = home->take();
     if (t == nullptr) return nullptr;
     t->fn = o.call.fn;
     t->arg = o.call.arg;
@@ -41,7 +45,7 @@ void free_record(Task *t) {
     t->home->give(t);
 }
 
-// Takes out the inputs of a task that waits for them no more. Their listeners stay: each has a ref of t until it is told.
+// Takes out the inputs of a task that waits for them no more. A listener that is just being told keeps its ref of t.
 void release_inputs(Task *t) {
     Task **inputs;
     {
@@ -49,6 +53,10 @@ void release_inputs(Task *t) {
         inputs = std::exchange(t->inputs, nullptr);
     }
     if (inputs == nullptr) return;
+    for (uint32_t i = 0; i < t->input_count; i++) {  // those that have not ended need not tell it any more
+        Locked l(inputs[i]->home->lock);
+        if (inputs[i]->unlisten(&t->input_listeners[i])) t->refs.fetch_sub(1, memory_order_relaxed);  // the caller has one
+    }
     const void *keep = t->body == Task::Body::kAny ? static_cast<void *>(t->result) : nullptr;  // the winner, once
     for (uint32_t i = 0; i < t->input_count; i++)
         if (inputs[i] == keep)
@@ -100,7 +108,7 @@ void end(Task *t, int32_t outcome, Task **ready) {
 // In a callback of g, on whatever thread. False: it has forked, and this is the child.
 template <class Callback>
 bool inside(Group *g, Callback &&callback) {
-    if (g == nullptr || registry::inside(g)) {
+    if (g == nullptr || (this_thread != nullptr && this_thread->now.group == g)) {
         callback();
         return g == nullptr || !g->foreign();
     }
@@ -119,6 +127,16 @@ void call_drop(Group *g, Task *t, int32_t why) {
     });
 }
 
+}  // namespace
+
+void wake_waiters(Task *t) {
+    Locked l(t->home->lock);
+    for (Listener *at = t->listeners; at != nullptr; at = at->next)
+        if (at->bed != nullptr) at->bed->unpark();
+}
+
+namespace {
+
 // False: it has forked, and this is the child.
 bool run_body(Group *g, Task *t) {
     return inside(g, [&] {
@@ -134,7 +152,7 @@ bool run_body(Group *g, Task *t) {
         if (marked) {
             self->now.forks = d;
             d->begin(&level, mark_of(t), t);
-            t->runner.store(d, memory_order_release);  // pairs with the acquire in help() (wait.cpp)
+            if (t->forks_in(d)) wake_waiters(t);
         }
         t->fn(t->arg);
         if (this_thread != self) return;  // the child of a fork
@@ -153,7 +171,8 @@ int32_t outcome_of_all(Task *t) {
 }
 
 // The inputs of t have ended, one of its refs is ours.
-void follow(Task *t, Task **ready) {
+// `ran`: they were run by the caller, who may run t as well.
+void follow(Task *t, Task **ready, bool ran) {
     switch (t->body) {
         case Task::Body::kPromise: return;
         case Task::Body::kAny:  // claimed by the first
@@ -173,11 +192,11 @@ void follow(Task *t, Task **ready) {
     if (g.get() != nullptr) {
         t->ref();  // the entry's
         s = submit_ready(g.get(), {run_task, t});
-        if (s == Submit::kOk) return;
+        if (s == Submit::kOk) return wake_waiters(t);  // who waits in a worker may be the only one to run it
         task_release(t);
     }
     if (!t->claim(Task::kQueued)) return;
-    if (s == Submit::kClosed && g.get() != nullptr && registry::inside(g.get()) && !g->gate.has(Gate::kNow)) {
+    if (s == Submit::kClosed && g.get() != nullptr && (ran || registry::inside(g.get())) && !g->gate.has(Gate::kNow)) {
         if (run_body(g.get(), t)) end(t, outcome_of(t), ready);
         return;
     }
@@ -186,19 +205,19 @@ void follow(Task *t, Task **ready) {
     end(t, why, ready);
 }
 
-void follow_all(Task *ready) {
+void follow_all(Task *ready, bool ran) {
     while (ready != nullptr) {
         Task *next = std::exchange(ready, ready->next);
-        follow(next, &ready);
+        follow(next, &ready, ran);
         task_release(next);
     }
 }
 
 // A chain of any length, on constant stack.
-void finish(Task *t, int32_t outcome) {
+void finish(Task *t, int32_t outcome, bool ran) {
     Task *ready = nullptr;
     end(t, outcome, &ready);
-    follow_all(ready);
+    follow_all(ready, ran);
 }
 
 // Joins the listeners of its inputs; those that have ended already count at once. True: all have.
@@ -244,7 +263,7 @@ Submit follow_inputs(Task *t, Task *const *inputs, size_t n, Task **out) {
     const bool ready = listen_to(t, inputs);
     if (out != nullptr) *out = t;
     if (ready)
-        follow_all(t);  // and gives ours back
+        follow_all(t, false);  // and gives ours back
     else
         task_release(t);
     if (out == nullptr) task_unref(t);
@@ -266,7 +285,8 @@ Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     t->state.store(Task::kQueued, memory_order_relaxed);
     t->ref();  // the entry's
     *out = t;
-    s = submit(g, {run_task, t});
+    const bool here = g->options().full == Full::kRun && (o.flags & kWorkerOnly) != 0;  // must not run on this thread
+    s = here ? submit_ready(g, {run_task, t}) : submit(g, {run_task, t});
     if (s == Submit::kOk || s == Submit::kForeign) return s;
     *out = nullptr;
     free_record(t);
@@ -277,7 +297,7 @@ Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not)
     *why_not = Submit::kForeign;
     if (g->foreign()) return nullptr;
     *why_not = Submit::kClosed;
-    if (g->closed() && !registry::inside(g)) return nullptr;
+    if (g->closed() && (g->gate.has(Gate::kNow) || !registry::inside(g))) return nullptr;
     Task *t = make(g, o, why_not);
     if (t == nullptr) return nullptr;
     t->scope = s;
@@ -324,19 +344,19 @@ bool task_complete(Task *promise, int32_t outcome, void *result, void (*result_d
     promise->result = result;
     promise->result_drop = result_drop;
     promise->ref();  // a handle may be dropped by whoever learns of the end
-    finish(promise, outcome);
+    finish(promise, outcome, false);
     task_release(promise);
     return true;
 }
 
 void run_claimed(Task *t) {
-    if (run_body(t->home->group(), t)) finish(t, outcome_of(t));
+    if (run_body(t->home->group(), t)) finish(t, outcome_of(t), true);
 }
 
 void drop_claimed(Task *t, int32_t why) {
     GroupPin g(t->home);
     if (t->body == Task::Body::kCall) call_drop(g.get(), t, why);
-    if (g.get() == nullptr || !g->foreign()) finish(t, why);
+    if (g.get() == nullptr || !g->foreign()) finish(t, why, false);
 }
 
 void run_task(void *task) {
@@ -355,17 +375,25 @@ void hand_back_task(Task *t, int32_t why) {
 }
 
 Task::State task_cancel(Task *t) {
-    for (;;) {
+    GroupPin g(t->home);
+    if (g.get() != nullptr) g->helped_begun.fetch_add(1, memory_order_relaxed);  // a drain must not overlook the drop
+    Task::State met;
+    do {
+        met = Task::kQueued;
         if (t->claim(Task::kQueued) || t->claim(Task::kWaiting)) {
             t->ref();
             drop_claimed(t, kWhyCanceled);
             release_inputs(t);
             task_release(t);
-            return Task::kQueued;
+            break;
         }
-        const Task::State met = t->stop();
-        if (met == Task::kRunning || met == Task::kEnded) return met;
+        met = t->stop();
+    } while (met != Task::kRunning && met != Task::kEnded);
+    if (g.get() != nullptr && !g->foreign()) {
+        g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
+        g->went_idle();
     }
+    return met;
 }
 
 bool task_stops(const Task *t) { return t->stopped() || (t->scope != nullptr && t->scope->cancelled()); }

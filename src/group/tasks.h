@@ -37,6 +37,8 @@ void forget_task(Task *t);  // that was never seen by anyone else
 inline const void *mark_of(const Task *t) { return t->scope != nullptr ? static_cast<const void *>(t->scope) : t; }
 bool task_stops(const Task *t);       // was it, or its scope, cancelled?
 
+void wake_waiters(Task *t);           // they have something to look at
+
 void task_release(Task *t);  // one of its refs
 void task_unref(Task *t);    // one of its handles
 

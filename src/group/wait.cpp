@@ -12,13 +12,21 @@
 namespace hc {
 namespace {
 
-constexpr uint64_t kLookAgain = 1'000'000;  // ns; HC_WAIT_HELP_ANY: nobody rings for what others submit
+constexpr uint64_t kLookAgain = 1'000'000;     // ns; HC_WAIT_HELP_ANY, and see deep(): nobody rings for what others submit
+constexpr uint64_t kLookAtLeast = 64'000'000;  // ns
+
+void run_or_drop(Group *g, Task *t) {  // claimed
+    if (g->gate.has(Gate::kNow))
+        drop_claimed(t, kWhyShutdown);
+    else
+        run_claimed(t);
+}
 
 // Somebody's task, for one who waits. False: it is another's by now.
 bool run_for_waiter(Group *g, Task *t) {
     g->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claim: a drain must not overlook it
     const bool ours = t->claim(Task::kQueued);
-    if (ours) run_claimed(t);
+    if (ours) run_or_drop(g, t);
     if (g->foreign()) return ours;
     g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     g->went_idle();  // also if it was not ours: a drain may have seen us begin
@@ -83,7 +91,7 @@ bool run_chain(Task *t) {
     return ran;
 }
 
-bool help_with(Task *t, int depth);
+bool help_with(Task *t, int &looks);
 
 // The input with this number, with a reference; nullptr: t waits no more.
 Task *input_of(Task *t, uint32_t i) {
@@ -94,19 +102,19 @@ Task *input_of(Task *t, uint32_t i) {
 }
 
 // t waits for several. They may be of other groups.
-bool help_with_inputs(Task *t, int depth) {
-    constexpr int kDeepest = 64;  // below that, workers do it
-    for (uint32_t i = 0; depth < kDeepest && i < t->input_count; i++) {
+bool help_with_inputs(Task *t, int &looks) {
+    for (uint32_t i = 0; i < t->input_count && looks-- > 0; i++) {
         Task *input = input_of(t, i);
         if (input == nullptr) return false;
-        const bool helped = !input->ended() && help_with(input, depth + 1);
+        const bool helped = !input->ended() && help_with(input, looks);
         task_release(input);
         if (helped) return true;
     }
     return false;
 }
 
-bool help_with(Task *t, int depth) {
+// `looks`: at so many inputs of those that have several, for there may be very many ways down.
+bool help_with(Task *t, int &looks) {
     t->ref();
     while (t->stage() == Task::kWaiting && t->input_count == 1) {  // down a chain
         Task *input = input_of(t, 0);
@@ -115,7 +123,7 @@ bool help_with(Task *t, int depth) {
     }
     bool helped = false;
     switch (t->stage()) {
-        case Task::kWaiting: helped = help_with_inputs(t, depth); break;
+        case Task::kWaiting: helped = help_with_inputs(t, looks); break;
         case Task::kRunning: helped = help_running(t, false); break;
         case Task::kQueued: helped = run_chain(t); break;
         case Task::kEnded: break;
@@ -144,15 +152,19 @@ bool help_any(Group *g) {
     if (!got) return false;
     g->taken_begun.fetch_add(1, memory_order_relaxed);
     g->budget.give(1);
-    {
+    const bool back = e.fn == run_task && !may_run(g, static_cast<Task *>(e.arg)) && submit_ready(g, e) == Submit::kOk;
+    if (!back) {
         registry::Call call(g);
         registry::Borrowed context(g);
-        e.fn(e.arg);
+        if (g->gate.has(Gate::kNow))
+            g->hand_back(e);
+        else
+            e.fn(e.arg);
     }
     if (g->foreign()) return true;
     g->taken_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     g->went_idle();
-    return true;
+    return !back;
 }
 
 // The loop of every wait.
@@ -160,7 +172,7 @@ bool help_any(Group *g) {
 //   What::help()           ran something of its own
 //   What::listen(bed), unlisten()   asks to be woken at the end; false: it is over
 //   What::watched()        the deque whose next fork may be of use, or nullptr
-//   What::last_look()      help(), after all that
+//   What::deep()           it waits for others, which may be queued some time, and nobody rings for that
 template <class What>
 Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
     if (what.ended()) return Waited::kDone;
@@ -171,6 +183,8 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
     const bool helps = (how & kNoHelp) == 0, any = (how & kHelpAny) != 0 && g != nullptr;
     Parker bed;
     bool listens = false;
+    const bool worker = this_thread != nullptr && this_thread->self != nullptr;  // may be the only one to run what is queued
+    uint64_t look_again = kLookAgain;
     Waited result = Waited::kTimedOut;
     for (int tries = 0;;) {
         if (what.ended()) {
@@ -183,7 +197,7 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
             continue;
         }
         if (g != nullptr && g->foreign()) break;
-        if (tries++ < kTriesBeforeSleep) {
+        if (tries++ < kTriesBeforeSleep && !what.deep()) {
             cpu_relax();
             continue;
         }
@@ -201,7 +215,9 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
             sleep = !what.help(true);
         }
         Woken woken = Woken::kMaybe;
-        if (sleep && !what.ended()) woken = bed.park_until(any ? std::min(deadline, after(kLookAgain)) : deadline);
+        const bool looks = any || (helps && worker && what.deep());
+        if (sleep && !what.ended()) woken = bed.park_until(looks ? std::min(deadline, after(look_again)) : deadline);
+        if (!any && woken == Woken::kTimedOut) look_again = std::min(2 * look_again, kLookAtLeast);
         if (watched != nullptr) watched->unwatch(&watch);
         if (woken == Woken::kInterrupted && (how & kInterruptible) != 0) {
             result = what.ended() ? Waited::kDone : Waited::kInterrupted;
@@ -217,7 +233,9 @@ struct ForTask {
     Listener listener{};
     bool ended() const { return t->ended(); }
     bool help(bool patient) {
-        return patient && t->stage() == Task::kRunning ? help_running(t, true) : help_with(t, 0);
+        if (patient && t->stage() == Task::kRunning) return help_running(t, true);
+        int looks = 100;
+        return help_with(t, looks);
     }
     bool listen(Parker *bed) {
         listener.bed = bed;
@@ -228,6 +246,7 @@ struct ForTask {
         Locked l(t->home->lock);
         t->unlisten(&listener);
     }
+    bool deep() const { return t->stage() == Task::kWaiting && t->input_count != 0; }
     Deque *watched() { return t->runner.load(memory_order_acquire); }  // pairs with run_body()
 };
 
@@ -238,7 +257,7 @@ struct ForScope {
     bool ended() const { return s->idle(); }
     bool help(bool patient) {
         if (Task *t = s->take_for_waiter()) {
-            run_claimed(t);
+            run_or_drop(g, t);
             if (g->foreign()) return true;
             g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
             g->went_idle();
@@ -254,6 +273,7 @@ struct ForScope {
         return s->listen(&waiter);
     }
     void unlisten() { s->unlisten(&waiter); }
+    bool deep() const { return false; }
     Deque *watched() { return nullptr; }
 };
 

@@ -58,7 +58,7 @@ void Worker::loop() {
             continue;
         }
         if (found == Found::kFork) {
-            publish(searching);
+            publish(searching, true);
             searching = idle = false;
             run_stolen();
             spin = std::max<uint64_t>(group_.options().spin_ns, forks_matter() ? kForkSpin : 0);
@@ -127,7 +127,7 @@ bool Worker::help() {
     } else {
         const Found what = find();
         found = what == Found::kBatch || what == Found::kFork;
-        if (found) publish(false);
+        if (found) publish(false, what == Found::kFork);
         if (what == Found::kBatch) run_batch();
         if (what == Found::kFork) run_stolen();
     }

@@ -51,11 +51,11 @@ class alignas(64) Worker {
     bool steal_from(Worker &victim);
     bool find_in_forks();
     void run_stolen();
-    uint32_t work_left(uint32_t most) const;  // how much is queued that this worker might run, counted up to `most`
+    uint32_t work_left(uint32_t most, bool with_forks) const;  // how much is queued that this worker might run, counted up to `most`
     bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
     // sleep.cpp
-    void publish(bool was_searching);
+    void publish(bool was_searching, bool for_fork = false);
     void park(bool searching);
     bool watch_forks();
     void keep_watch(bool searching);

@@ -100,7 +100,10 @@ class Deque {
         return s == chunk_->last() ? next_chunk() : s;
     }
     // Pushes are quick again; whoever wants to know of the next one diverts again.
-    void rearm() { prefix.limit.store(chunk_->last(), memory_order_relaxed); }
+    // Not without membarrier(2): the inline push has no fence.
+    void rearm() {
+        if (fences_are_asymmetric()) prefix.limit.store(chunk_->last(), memory_order_relaxed);
+    }
 
     // True: slot s is the owner's again, and free. False: call settle().
     bool take(Slot *s) {

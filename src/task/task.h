@@ -94,7 +94,12 @@ struct Task {
         return ended() ? kEnded : static_cast<State>(seen & kStates);
     }
 
-    // By the claimer. True: somebody listens, see take_listeners().
+    // By the claimer, while it runs: its forks are in d. True: somebody listens, who may have looked in vain, and may help.
+    bool forks_in(Deque *d) {
+        runner.store(d, memory_order_release);                            // pairs with the acquires in wait.cpp
+        return (state.fetch_or(0, memory_order_acq_rel) & kWatched) != 0;  // release: pairs with listen()
+    }
+    // By the claimer. True: somebody listens.
     bool end() {
         // release: what the task did, its outcome; pairs with ended()
         return (state.exchange(kEnded, memory_order_release) & kWatched) != 0;
@@ -104,21 +109,23 @@ struct Task {
         uint32_t seen = state.load(memory_order_relaxed);
         do
             if ((seen & kStates) == kEnded) return !ended();  // false, and what it did is visible
-        while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_relaxed, memory_order_relaxed));
+        while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_acquire,  // pairs with forks_in()
+                                            memory_order_relaxed));
         l->next = listeners;
         listeners = l;
         return true;
     }
 
-    void unlisten(Listener *l) {  // under home->lock; no effect if it was told
+    bool unlisten(Listener *l) {  // under home->lock; false: it was told
         for (Listener *at = listeners, *before = nullptr; at != nullptr; before = at, at = at->next)
             if (at == l) {
                 if (before == nullptr)
                     listeners = l->next;
                 else
                     before->next = l->next;
-                return;
+                return true;
             }
+        return false;
     }
 
     void ref() { refs.fetch_add(1, memory_order_relaxed); }
@@ -127,7 +134,11 @@ struct Task {
     bool move(State from, State to) {
         uint32_t seen = state.load(memory_order_relaxed);
         do
-            if ((seen & kStates) != from) return false;
+            if ((seen & kStates) != from) {
+                // Who pops a dead entry knows that a waiter had begun: see Group::quiescent(). Pairs with the release below.
+                state.load(memory_order_acquire);
+                return false;
+            }
         while (!state.compare_exchange_weak(seen, (seen & ~kStates) | to,
                                             memory_order_acq_rel,  // pairs with itself: who made it ready
                                             memory_order_relaxed));

@@ -435,13 +435,16 @@ typedef struct closing {
     hc_scope *s;
     gate at;
     ledger all[10];
+    uint32_t how;
 } closing;
 
 static void adds_after_the_shutdown(void *arg) {
     closing *c = arg;
     gate_task(&c->at);
     CHECK_RC(hc_submit(c->g, ledger_run, NULL), HC_ESHUTDOWN);
-    for (int i = 0; i < 10; ++i) CHECK_OK(hc_scope_submit(c->s, ledger_run, &c->all[i], ledger_drop));
+    for (int i = 0; i < 10; ++i)
+        CHECK_RC(hc_scope_submit(c->s, ledger_run, &c->all[i], ledger_drop),
+                 c->how == HC_SHUTDOWN_DRAIN ? HC_OK : HC_ESHUTDOWN);
 }
 
 static void opens_a_scope_after_the_shutdown(void *arg) {
@@ -458,7 +461,7 @@ static void after_a_shutdown_the_waiter_runs_the_rest(void) {
         for (int w = 0; w < n_worker_counts; ++w)
             for (uint32_t how = HC_SHUTDOWN_DRAIN; how <= HC_SHUTDOWN_NOW; ++how) {
                 static closing c;
-                c = (closing){group_of_kind(kind, worker_counts[w]), NULL, GATE, {{0}}};
+                c = (closing){group_of_kind(kind, worker_counts[w]), NULL, GATE, {{0}}, how};
                 c.s = scope_in(c.g);
                 CHECK_OK(hc_scope_submit(c.s, adds_after_the_shutdown, &c, NULL));
                 latch_wait(&c.at.inside);
@@ -467,7 +470,7 @@ static void after_a_shutdown_the_waiter_runs_the_rest(void) {
                 CHECK_RC(hc_scope_submit(c.s, ledger_run, &late, ledger_drop), HC_ESHUTDOWN); /* from outside */
                 gate_open(&c.at);
                 wait_well(c.s);
-                for (int i = 0; i < 10; ++i) ledger_check(&c.all[i], 1, 0, 0);
+                for (int i = 0; i < 10; ++i) ledger_check(&c.all[i], how == HC_SHUTDOWN_DRAIN, 0, 0);
                 ledger_check(&late, 0, 0, 0);
                 CHECK_OK(hc_group_await(c.g, HC_NEVER));
                 CHECK_OK(hc_scope_destroy(c.s));
@@ -479,7 +482,7 @@ static void a_task_may_open_a_scope_after_a_shutdown(void) {
     for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
         for (int w = 0; w < n_worker_counts; ++w) {
             static closing c;
-            c = (closing){group_of_kind(kind, worker_counts[w]), NULL, GATE, {{0}}};
+            c = (closing){group_of_kind(kind, worker_counts[w]), NULL, GATE, {{0}}, HC_SHUTDOWN_DRAIN};
             CHECK_OK(hc_submit(c.g, opens_a_scope_after_the_shutdown, &c));
             latch_wait(&c.at.inside);
             CHECK_OK(hc_group_shutdown(c.g, HC_SHUTDOWN_DRAIN));

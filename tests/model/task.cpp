@@ -91,6 +91,74 @@ struct Latch : Tasks<3, 1> {
     }
 };
 
+// Who drains sees what a task did that its waiter has run; with kAny, one that the waiter took out of a lane.
+template <bool kAny>
+struct HelpedDrained : Tasks<3, 1> {
+    Atomic<int> there;
+    hc::Task *promise = nullptr;
+    void thread(unsigned i) override {
+        if (i == 0) {
+            if (kAny) {
+                CHECK(task_promise(g, &promise) == Submit::kOk);
+                CHECK(submit(g, Entry(body, &told[0])) == Submit::kOk);
+            } else {
+                submit_held(0);
+            }
+            there.store(1, memory_order_release);
+            if (kAny) {
+                CHECK(wait_for_task(promise, kNever, kHelpAny) == Waited::kDone);
+                task_unref(promise);
+            } else {
+                wait(0);
+            }
+            return ended(2);
+        }
+        if (i == 1) {
+            while (there.load(memory_order_acquire) == 0) yield();
+            CHECK(g->drain(kNever));
+            CHECK(told[0].ran == 1 && told[0].value == 1);
+            if (kAny) CHECK(task_complete(promise, 0, nullptr, nullptr));
+            return ended(2);
+        }
+        work(0);
+        thread_ends();
+    }
+};
+
+// A task forks, and stands still until another has run its fork: that can only be who waits for the task, asleep or not.
+struct ForkInTask : Tasks<2, 1> {
+    Condition ran;
+    Plain<int> value{0};
+    static ForkInTask &me() { return *static_cast<ForkInTask *>(now); }
+    static void nothing(Slot *, void *) {}
+    static void forked(Slot *, void *) {
+        me().value = 1;
+        me().ran.meet();
+    }
+    static void forks(void *p) {
+        Slot *at = fork_place();
+        Frame f;
+        at = fork_join(fork_push(at, &f, nothing, nullptr), &f);  // the limit stands, unless somebody takes it away
+        at = fork_push(at, &f, forked, nullptr);
+        me().ran.wait();
+        fork_join(at, &f);
+        CHECK(me().value == 1);
+        body(p);
+    }
+    void thread(unsigned i) override {
+        if (i == 1) {
+            work(0);
+            return thread_ends();
+        }
+        TaskOptions o = options(0);
+        o.call.fn = forks;
+        o.flags = kWorkerOnly;
+        CHECK(submit_task(g, o, &held[0]) == Submit::kOk);
+        wait(0);
+        ended(1);
+    }
+};
+
 // Two wait for one task, without helping: both are woken.
 struct TwoWaiters : Tasks<3, 1> {
     Atomic<int> there;
@@ -278,6 +346,9 @@ int main() {
     bool ok = true;
     ok &= holds<Latch<0>>("latch", 30'000);
     ok &= holds<Latch<kNoHelp>>("latch, no help", 30'000);
+    ok &= holds<HelpedDrained<false>>("helped, drained", 30'000);
+    ok &= holds<HelpedDrained<true>>("helped any, drained", 30'000);
+    ok &= holds<ForkInTask>("fork in a task", 30'000);
     ok &= holds<TwoWaiters>("two waiters", 30'000);
     ok &= holds<Followed<false>>("followed", 30'000);
     ok &= holds<Followed<true>>("followed, cancelled", 30'000);
