@@ -16,7 +16,10 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         if (!*cancelled) {
             pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
             t->next = nullptr;
-            (first_ == nullptr ? first_ : last_->next) = t;
+            if (first_ == nullptr)
+                first_ = t;
+            else
+                last_->next = t;
             last_ = t;
             if (waiters_ != nullptr) wake_waiters();
         }
@@ -59,7 +62,10 @@ bool Scope::take_back(Task *t) {
     Task *before = nullptr;
     for (Task *at = first_; at != t; before = at, at = at->next)
         if (at == nullptr) return false;
-    (before == nullptr ? first_ : before->next) = t->next;
+    if (before == nullptr)
+        first_ = t->next;
+    else
+        before->next = t->next;
     if (last_ == t) last_ = before;
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
     if (idle()) wake_waiters();
@@ -151,7 +157,7 @@ int32_t Scope::outcome() {
 
 void Scope::error(int32_t *code, void **payload) {
     Locked l(lock_);
-    if (code != nullptr) *code = failure_.set ? failure_.code : outcome_;
+    if (code != nullptr) *code = failure_.set ? failure_.code : static_cast<int32_t>(outcome_);
     if (payload != nullptr) *payload = failure_.payload;
 }
 
@@ -165,7 +171,7 @@ bool Scope::listen(Waiter *w) {
 
 void Scope::unlisten(Waiter *w) {
     Locked l(lock_);
-    for (Waiter **at = &waiters_; *at != nullptr; at = &(*at)->next)
+    for (Plain<Waiter *> *at = &waiters_; *at != nullptr; at = &(*at)->next)
         if (*at == w) {
             *at = w->next;
             return;

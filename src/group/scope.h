@@ -31,7 +31,7 @@ class Scope {
 
     struct Waiter {
         Parker *bed = nullptr;
-        Waiter *next = nullptr;
+        Plain<Waiter *> next{nullptr};
     };
     bool listen(Waiter *w);  // false: it is idle
     void unlisten(Waiter *w);
@@ -48,12 +48,12 @@ class Scope {
     Group *const group_;  // with a reference
     Atomic<uint32_t> refs_{1};
     Mutex lock_;
-    Task *first_ = nullptr, *last_ = nullptr;
+    Plain<Task *> first_{nullptr}, last_{nullptr};
     Atomic<uint64_t> pending_{0};
     Atomic<bool> cancelled_{false};
-    int32_t outcome_ = 0;
+    Plain<int32_t> outcome_{0};
     Failure failure_;
-    Waiter *waiters_ = nullptr;
+    Plain<Waiter *> waiters_{nullptr};
 };
 
 Waited wait_for_scope(Scope *s, uint64_t timeout, uint32_t how);
