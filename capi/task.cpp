@@ -39,13 +39,16 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
     if (out != nullptr) *out = nullptr;
     TaskOptions o;
     if (g == nullptr || !read_task_options(options, &o)) return HC_EINVAL;
-    if (out != nullptr) {
+    if (out == nullptr && (o.result != nullptr || o.result_drop != nullptr)) return HC_EINVAL;
+    if (out != nullptr || (o.flags & kWorkerOnly) != 0) {
         Task *t = nullptr;
         const int answer = code(submit_task(of(g), o, &t));
-        *out = handle(t);
+        if (out != nullptr)
+            *out = handle(t);
+        else if (answer == HC_OK)
+            task_unref(t);
         return answer;
     }
-    if (o.result != nullptr || o.result_drop != nullptr) return HC_EINVAL;
     if (o.drop == nullptr && o.label == nullptr) return code(submit(of(g), o.call));
     return code(submit_ticket(of(g), o.call, o.drop, o.label));
 }

@@ -228,7 +228,7 @@ HC_API int hc_group_trim(hc_group *g);
 HC_API hc_group *hc_group_current(void);
 
 /* The caller's number in that group: 0 <= index < hc_group_slots(), in tasks and thread hooks. -1 elsewhere, and in a task
- * that its submitter runs itself (HC_FULL_RUN), and in a drop that is not called by a worker. */
+ * that its submitter (HC_FULL_RUN) or a thread that waits runs, and in a drop, unless that thread is one of its workers. */
 HC_API int32_t hc_worker_index(void);
 
 /* The bound of hc_worker_index() for this group, constant for its life: the size of an array of per-worker scratch.

@@ -117,7 +117,9 @@ Outbox *bind(Group *g, bool *closed) {
 Borrowed::Borrowed(Group *g) : thread_(record()) {
     if (thread_ == nullptr) return;
     outer_ = thread_->now;
-    thread_->now = Context{.group = g, .borrowed = true, .outer = &outer_};
+    Worker *self = thread_->self;  // of g, in a task of another group, in a task of g
+    if (self != nullptr && &self->group() != g) self = nullptr;
+    thread_->now = Context{.group = g, .worker = self, .borrowed = true, .outer = &outer_};
 }
 
 Borrowed::~Borrowed() {

@@ -372,6 +372,81 @@ static void a_cancelled_any_has_no_result(void) {
     CHECK_OK(hc_group_destroy(g));
 }
 
+/* ---- A drop is part of what a drain waits for ----------------------------------------------------------------------- */
+
+typedef struct slow_drop {
+    hc_task *t;
+    hc_scope *s;
+    gate at;
+    int dropped; /* plainly: drain and await make it visible */
+} slow_drop;
+
+static void drop_slowly(void *arg, int32_t why) {
+    slow_drop *d = arg;
+    CHECK_RC(why, HC_ECANCELED);
+    gate_task(&d->at);
+    d->dropped += 1;
+}
+
+static void *cancels_slowly(void *arg) {
+    slow_drop *d = arg;
+    if (d->s != NULL)
+        CHECK_OK(hc_scope_cancel(d->s));
+    else
+        CHECK_EQ(hc_task_cancel(d->t), HC_REMOVED);
+    CHECK_EQ(d->dropped, 1);
+    return NULL;
+}
+
+static void drain_during_a_drop(uint32_t kind, bool scope, bool shut_down) {
+    hc_group *g = group_of_kind(kind, 1);
+    slow_drop d = {NULL, NULL, GATE, 0};
+    gate before = GATE;
+    gate_hold(g, &before);
+    if (scope) {
+        CHECK_OK(hc_scope_create(g, &d.s));
+        CHECK_OK(hc_scope_submit(d.s, ledger_run, &d, drop_slowly));
+    } else {
+        hc_task_options options = options_of(ledger_run, &d);
+        options.drop = drop_slowly;
+        d.t = held_with(g, &options);
+    }
+    pthread_t canceller = thread_start(cancels_slowly, &d);
+    latch_wait(&d.at.inside);
+    gate_open(&before); /* the worker comes across what is left of the task */
+    for (int i = 0; i < 200; ++i) {
+        CHECK_RC(hc_group_drain(g, 0), HC_ETIMEDOUT);
+        sched_yield();
+    }
+    CHECK_RC(hc_group_drain(g, 1000000), HC_ETIMEDOUT);
+    if (shut_down) {
+        CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
+        for (int i = 0; i < 200; ++i) {
+            CHECK_RC(hc_group_await(g, 0), HC_ETIMEDOUT);
+            sched_yield();
+        }
+        CHECK_RC(hc_group_await(g, 1000000), HC_ETIMEDOUT);
+    }
+    CHECK_EQ(d.dropped, 0);
+    gate_open(&d.at);
+    CHECK_OK(shut_down ? hc_group_await(g, HC_NEVER) : hc_group_drain(g, HC_NEVER));
+    CHECK_EQ(d.dropped, 1);
+    thread_join(canceller);
+    if (scope) {
+        CHECK_OK(hc_scope_wait(d.s, HC_NEVER, 0, NULL));
+        CHECK_OK(hc_scope_destroy(d.s));
+    }
+    hc_task_unref(d.t);
+    CHECK_OK(hc_group_destroy(g));
+}
+
+/* The worker is done with the entry of a cancelled task long before its canceller is with the drop. */
+static void drains_do_not_overtake_the_drop_of_a_cancelled_task(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int scope = 0; scope < 2; ++scope)
+            for (int shut_down = 0; shut_down < 2; ++shut_down) drain_during_a_drop(kind, scope != 0, shut_down != 0);
+}
+
 int main(void) {
     check_deadline(60);
     RUN(a_queued_task_is_removed);
@@ -386,5 +461,6 @@ int main(void) {
     RUN(a_waiting_continuation_can_be_cancelled);
     RUN(joins_can_be_cancelled);
     RUN(a_cancelled_any_has_no_result);
+    RUN(drains_do_not_overtake_the_drop_of_a_cancelled_task);
     return 0;
 }

@@ -625,8 +625,68 @@ static void the_same_may_come_twice(void) {
     CHECK_EQ(counting_read(&memory, &memory.blocks), 0);
 }
 
+/* A task that a waiter outside runs is still running, too. */
+static void *wait_for_its_end(void *arg) {
+    CHECK_RC(outcome_of(arg), HC_OK);
+    return NULL;
+}
+
+static void so_is_what_follows_a_task_that_its_waiter_runs(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int w = 0; w < n_worker_counts; ++w) {
+            hc_group *g = group_of_kind(kind, worker_counts[w]);
+            hold at;
+            hold_all(g, &at, worker_counts[w]);
+            gate inside = GATE;
+            ledger first = {0}, second = {0};
+            hc_task *t = held(g, gate_task, &inside), *a = then_ledger(t, &first), *b = then_ledger(t, &second);
+            pthread_t waiter = thread_start(wait_for_its_end, t);
+            latch_wait(&inside.inside);
+            CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
+            gate_open(&inside);
+            thread_join(waiter);
+            hold_release(&at);
+            CHECK_OK(hc_group_await(g, HC_NEVER));
+            ledger_check(&first, 1, 0, 0);
+            ledger_check(&second, 1, 0, 0);
+            CHECK_RC(end_of(a), HC_OK);
+            CHECK_RC(end_of(b), HC_OK);
+            hc_task_unref(t);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
+/* An any that has ended leaves nothing behind in those that have not: a promise that is part of many. */
+static void any_in_a_loop_alone(void) {
+    CHECK_OK(hc_allocator_set(counting_alloc, counting_free, &memory));
+    hc_group *g = group_of(1);
+    hc_task *promise = promise_in(g);
+    atomic_int ran = 0;
+    int64_t before = 0;
+    for (int i = 0; i < 2000; ++i) {
+        if (i == 200) before = counting_read(&memory, &memory.blocks);
+        hc_task *two[2] = {promise, held(g, count_task, &ran)}, *any = NULL;
+        CHECK_OK(hc_task_any(two, 2, &any));
+        CHECK_RC(end_of(any), HC_OK);
+        hc_task_unref(two[1]);
+        CHECK_OK(hc_group_drain(g, HC_NEVER)); /* the worker keeps up with what is left of those that ran here */
+    }
+    int64_t more = counting_read(&memory, &memory.blocks) - before;
+    if (more > 4) fprintf(stderr, "%d blocks more\n", (int)more);
+    CHECK(more <= 4);
+    CHECK_EQ(ran, 2000);
+    hc_task_unref(promise);
+    CHECK_OK(hc_group_destroy(g));
+}
+
+static void an_ended_any_leaves_nothing_behind(void) {
+    on_own_thread(any_in_a_loop_alone);
+    CHECK_EQ(counting_read(&memory, &memory.blocks), 0);
+}
+
 int main(void) {
     check_deadline(60);
+    RUN_FORKED(an_ended_any_leaves_nothing_behind);
     RUN_FORKED(the_same_may_come_twice); /* before there is any group */
     RUN(what_follows_starts_afterwards);
     RUN(however_it_ended);
@@ -649,5 +709,6 @@ int main(void) {
     RUN(any_races_with_its_inputs);
     RUN(chains_of_anys_take_constant_stack);
     RUN(what_follows_a_task_that_was_handed_back_is_too);
+    RUN(so_is_what_follows_a_task_that_its_waiter_runs);
     return 0;
 }

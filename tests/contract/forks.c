@@ -735,6 +735,61 @@ static void a_thief_is_not_blamed(void) {
     CHECK_OK(hc_group_destroy(g));
 }
 
+/* Who takes a fork is in the task, and in the group, of the one that forked it. */
+typedef struct owned {
+    hc_group *g;
+    hc_task *t;
+    latch inside;
+    atomic_int ran;
+    pthread_t owner;
+} owned;
+
+static void sees_its_owner(hc_worker *w, void *arg) {
+    owned *o = arg;
+    CHECK(w != NULL);
+    CHECK(!pthread_equal(o->owner, pthread_self()));
+    CHECK(hc_group_current() == o->g);
+    CHECK(hc_task_current() == o->t);
+    CHECK_RC(hc_group_drain(o->g, 1000000), HC_EDEADLK);
+    CHECK_RC(hc_task_wait(o->t, 1000000, 0, NULL), HC_EDEADLK);
+    o->ran += 1;
+}
+
+static void forks_for_others(void *arg) {
+    owned *o = arg;
+    o->owner = pthread_self();
+    hc_worker *w = hc_worker_self();
+    hc_fork f;
+    hc_worker *in = hc_fork_push(w, &f, sees_its_owner, o);
+    latch_down(&o->inside);
+    UNTIL(o->ran == 1);
+    CHECK(hc_fork_join(in, &f) == w);
+    CHECK(hc_group_current() == o->g && hc_task_current() == o->t);
+}
+
+static void a_taken_fork_sees_the_group_of_its_owner(void) {
+    for (uint32_t workers = 1; workers <= 2; ++workers) /* it is taken by the waiter; by a worker, or by the waiter */
+        for (int outside = 0; outside < 2; ++outside) {
+            if (outside && workers == 1) continue;
+            for (int round = 0; round < 20; ++round) {
+                hc_group *g = group_of(workers);
+                owned o = {g, NULL, LATCH(1), 0, pthread_self()};
+                hold at;
+                hold_all(g, &at, workers);
+                o.t = held(g, forks_for_others, &o);
+                hold_release(&at);
+                latch_wait(&o.inside);
+                hc_worker *w = NULL;
+                if (!outside) w = enter(g);
+                CHECK_OK(hc_task_wait(o.t, HC_NEVER, outside ? HC_WAIT_NO_HELP : 0, NULL));
+                CHECK(hc_group_current() == NULL && hc_task_current() == NULL);
+                if (!outside) hc_worker_leave(w);
+                hc_task_unref(o.t);
+                CHECK_OK(hc_group_destroy(g));
+            }
+        }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(fib_is_fib);
@@ -756,5 +811,6 @@ int main(void) {
     RUN(forks_tasks_and_scopes_mix);
     RUN(a_visitor_may_go_at_once);
     RUN(a_thief_is_not_blamed);
+    RUN(a_taken_fork_sees_the_group_of_its_owner);
     return 0;
 }

@@ -553,6 +553,31 @@ static void a_full_queue_refuses_held_tasks(void) {
     }
 }
 
+/* After a shutdown at once a waiter that could have run the task hands it back. */
+static void a_waiter_runs_nothing_after_a_shutdown_at_once(void) {
+    const uint32_t flags[] = {0, HC_WAIT_NO_HELP, HC_WAIT_HELP_ANY};
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int i = 0; i < n_worker_counts; ++i)
+            for (int k = 0; k < 3; ++k) {
+                hc_group *g = group_of_kind(kind, worker_counts[i]);
+                hold at;
+                hold_all(g, &at, worker_counts[i]);
+                ledger l = {0};
+                hc_task *t = held_ledger(g, &l);
+                CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_NOW));
+                int32_t outcome = HC_ESHUTDOWN;
+                int rc = hc_task_wait(t, 1000000, flags[k], &outcome); /* it need not be the one that does it */
+                if (rc != HC_OK) CHECK_RC(rc, HC_ETIMEDOUT);
+                CHECK_RC(outcome, HC_ESHUTDOWN);
+                CHECK_EQ(l.ran, 0);
+                hold_release(&at);
+                CHECK_OK(hc_group_await(g, HC_NEVER));
+                ledger_check(&l, 0, 1, HC_ESHUTDOWN);
+                CHECK_RC(end_of(t), HC_ESHUTDOWN);
+                CHECK_OK(hc_group_destroy(g));
+            }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(a_held_task_has_a_result_and_an_outcome);
@@ -568,5 +593,6 @@ int main(void) {
     RUN(handles_go_while_the_group_does);
     RUN(shutdown_hands_held_tasks_back);
     RUN(a_full_queue_refuses_held_tasks);
+    RUN(a_waiter_runs_nothing_after_a_shutdown_at_once);
     return 0;
 }

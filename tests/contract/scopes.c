@@ -557,6 +557,76 @@ static void scopes_race_with_a_shutdown(void) {
     }
 }
 
+/* ---- Accepted is accepted ------------------------------------------------------------------------------------------ */
+
+/* Several submit as fast as they can, until there has been enough, or it is refused for good. */
+typedef struct flood {
+    hc_scope *s;
+    ledger all;
+    atomic_int accepted, refusal;
+    int attempts; /* of each */
+    hc_group *shut_down; /* by whoever submits the 500th */
+} flood;
+
+static void *submits_to_the_flood(void *arg) {
+    flood *f = arg;
+    for (int i = 0; i < f->attempts; ++i) {
+        int rc = hc_scope_submit(f->s, ledger_run, &f->all, ledger_drop);
+        if (rc == HC_OK) {
+            if (atomic_fetch_add(&f->accepted, 1) == 499 && f->shut_down != NULL)
+                CHECK_OK(hc_group_shutdown(f->shut_down, HC_SHUTDOWN_DRAIN));
+        } else if (rc != HC_EFULL) {
+            f->refusal = rc;
+            break;
+        }
+    }
+    return NULL;
+}
+
+static void flood_check(flood *f) {
+    CHECK_OK(hc_scope_wait(f->s, HC_NEVER, HC_WAIT_NO_HELP, NULL));
+    CHECK_EQ(f->all.ran + f->all.dropped, f->accepted);
+    CHECK_OK(hc_scope_destroy(f->s));
+}
+
+/* A submit that was refused for want of room takes back its own task, not the note of another's. */
+static void a_full_queue_loses_nothing_of_a_scope(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int w = 0; w < n_worker_counts; ++w)
+            for (uint64_t capacity = 1; capacity <= 4; capacity += 3) {
+                hc_group_options options = HC_GROUP_OPTIONS_INIT;
+                options.kind = kind;
+                options.max_workers = worker_counts[w];
+                options.capacity = capacity;
+                hc_group *g = group_with(&options);
+                flood f = {scope_in(g), {0}, 0, 0, 10000 / (int)CHECK_SLOWER, NULL};
+                pthread_t ids[3];
+                for (int i = 0; i < 3; ++i) ids[i] = thread_start(submits_to_the_flood, &f);
+                for (int i = 0; i < 3; ++i) thread_join(ids[i]);
+                CHECK_RC(f.refusal, HC_OK);
+                flood_check(&f);
+                CHECK_EQ(f.all.dropped, 0);
+                CHECK_OK(hc_group_destroy(g));
+            }
+}
+
+/* The same for a submit that a shutdown refuses: await knows of all that was accepted. */
+static void a_shutdown_loses_nothing_of_a_scope(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (unsigned round = 0; round < 80 / CHECK_SLOWER; ++round) {
+            hc_group *g = group_of_kind(kind, 2);
+            flood f = {scope_in(g), {0}, 0, 0, INT32_MAX, g};
+            pthread_t ids[4];
+            for (int i = 0; i < 4; ++i) ids[i] = thread_start(submits_to_the_flood, &f);
+            for (int i = 0; i < 4; ++i) thread_join(ids[i]);
+            CHECK_RC(f.refusal, HC_ESHUTDOWN);
+            CHECK_OK(hc_group_await(g, HC_NEVER));
+            CHECK_EQ(f.all.ran + f.all.dropped, f.accepted);
+            flood_check(&f);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(a_scope_waits_for_all_of_its_tasks);
@@ -578,5 +648,7 @@ int main(void) {
     RUN(a_shutdown_at_once_hands_back);
     RUN(scopes_race_with_a_shutdown);
     RUN(nor_from_further_inside);
+    RUN(a_full_queue_loses_nothing_of_a_scope);
+    RUN(a_shutdown_loses_nothing_of_a_scope);
     return 0;
 }

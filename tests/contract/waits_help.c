@@ -751,6 +751,288 @@ static void help_any_keeps_its_timeout(void) {
     }
 }
 
+/* ---- What becomes queued while its waiter sleeps ------------------------------------------------------------------- */
+
+/* Nothing depends on it: it makes it likely that the waiter is asleep already. */
+static void time_to_fall_asleep(void) { usleep(1000); }
+
+typedef struct sleeper {
+    hc_group *g;
+    hc_task *before, *t;
+    gate at; /* of what comes before */
+    latch waits;
+    atomic_int ran;
+    int32_t index;
+} sleeper;
+
+static void nothing(void *arg) { (void)arg; }
+
+static void sleeps_for_it(void *arg) {
+    sleeper *s = arg;
+    latch_down(&s->waits);
+    CHECK_RC(outcome_of(s->t), HC_OK);
+    CHECK(s->ran >= 1);
+}
+
+static void comes_before(void *arg) {
+    sleeper *s = arg;
+    s->index = hc_worker_index();
+    gate_task(&s->at);
+}
+
+/* The only worker sleeps for a continuation: the promise that queues it must wake it, for nobody else can run it. */
+static void a_sleeping_worker_runs_what_a_promise_queues(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int i = 0; i < n_worker_counts; ++i)
+            for (int round = 0; round < 6; ++round) {
+                hc_group *g = group_of_kind(kind, worker_counts[i]);
+                sleeper s = {g, promise_in(g), NULL, GATE, LATCH(1), 0, 7};
+                s.t = then(s.before, count_task, &s.ran);
+                CHECK_OK(hc_submit(g, sleeps_for_it, &s));
+                latch_wait(&s.waits);
+                if (round % 2 == 0) time_to_fall_asleep();
+                CHECK_OK(hc_task_complete(s.before, HC_OK, NULL, NULL));
+                CHECK_OK(hc_group_drain(g, HC_NEVER));
+                CHECK_EQ(s.ran, 1);
+                hc_task_unref(s.before);
+                hc_task_unref(s.t);
+                CHECK_OK(hc_group_destroy(g));
+            }
+}
+
+/* Another worker queues it, and deals it to the one that sleeps for it. */
+static void a_sleeping_worker_runs_what_it_is_dealt(void) {
+    for (int dealt = 0; dealt < 4; ++dealt) /* to whom it is dealt is a matter of turns */
+        for (int round = 0; round < 4; ++round) {
+            hc_group *g = group_of_kind(HC_KIND_PINNED, 2);
+            sleeper s = {g, NULL, NULL, GATE, LATCH(1), 0, 7};
+            s.before = held(g, comes_before, &s);
+            latch_wait(&s.at.inside);
+            s.t = then(s.before, count_task, &s.ran);
+            CHECK_OK(hc_submit_to(g, 1 - (uint32_t)s.index, sleeps_for_it, &s));
+            latch_wait(&s.waits);
+            for (int k = 0; k < dealt; ++k) CHECK_OK(hc_submit(g, nothing, NULL));
+            if (round % 2 == 0) time_to_fall_asleep();
+            gate_open(&s.at);
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            CHECK_EQ(s.ran, 1);
+            hc_task_unref(s.before);
+            hc_task_unref(s.t);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
+/* A waiter outside runs what comes before, and queues two: the only worker sleeps for one of them. */
+static void a_sleeping_worker_runs_one_of_two_that_follow(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int round = 0; round < 12; ++round) {
+            hc_group *g = group_of_kind(kind, 1);
+            sleeper s = {g, NULL, NULL, GATE, LATCH(1), 0, 7};
+            hold at;
+            hold_all(g, &at, 1);
+            CHECK_OK(hc_submit(g, sleeps_for_it, &s));
+            s.before = held(g, comes_before, &s);
+            hc_task *two[2];
+            for (int k = 0; k < 2; ++k) two[k] = then(s.before, count_task, &s.ran);
+            s.t = two[round % 2];
+            pthread_t waiter = thread_start(wait_for_it, s.before);
+            latch_wait(&s.at.inside);
+            CHECK_EQ(s.index, -1);
+            hold_release(&at);
+            latch_wait(&s.waits);
+            if (round % 4 < 2) time_to_fall_asleep();
+            gate_open(&s.at);
+            thread_join(waiter);
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            CHECK_EQ(s.ran, 2);
+            for (int k = 0; k < 2; ++k) CHECK_RC(end_of(two[k]), HC_OK);
+            hc_task_unref(s.before);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
+/* ---- Layers: the ways down are many, the looks are few -------------------------------------------------------------- */
+
+enum { layer_width = 8, layer_count = 6 };
+
+typedef struct layers {
+    hc_group *g;
+    hc_task *promises[layer_width], *all;
+    atomic_int ran;
+} layers;
+
+static void build_layers(layers *l) {
+    hc_task *now[layer_width];
+    for (int i = 0; i < layer_width; ++i) now[i] = l->promises[i] = promise_in(l->g);
+    for (int depth = 0;; ++depth) {
+        CHECK_OK(hc_task_all(now, layer_width, &l->all));
+        if (depth > 0)
+            for (int i = 0; i < layer_width; ++i) hc_task_unref(now[i]);
+        if (depth == layer_count) return;
+        for (int i = 0; i < layer_width; ++i) now[i] = then(l->all, count_task, &l->ran);
+        hc_task_unref(l->all);
+    }
+}
+
+static void looks_for_work_in_layers(void *arg) {
+    layers *l = arg;
+    CHECK_RC(hc_task_wait(l->all, 1000000, 0, NULL), HC_ETIMEDOUT);
+    CHECK_RC(hc_task_wait(l->all, 1000000, HC_WAIT_HELP_ANY, NULL), HC_ETIMEDOUT);
+}
+
+/* 8 to the power of 6 ways lead from the last to promises, and nothing is to be found at the end of any. */
+static void a_wait_for_layers_keeps_its_timeout(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        hc_group *g = group_of_kind(kind, 2);
+        layers l = {g, {NULL}, NULL, 0};
+        build_layers(&l);
+        looks_for_work_in_layers(&l);
+        CHECK_OK(hc_submit(g, looks_for_work_in_layers, &l));
+        CHECK_OK(hc_group_drain(g, HC_NEVER));
+        CHECK_EQ(l.ran, 0);
+        for (int i = 0; i < layer_width; ++i) {
+            CHECK_OK(hc_task_complete(l.promises[i], HC_OK, NULL, NULL));
+            hc_task_unref(l.promises[i]);
+        }
+        CHECK_RC(end_of(l.all), HC_OK);
+        CHECK_EQ(l.ran, layer_width * layer_count);
+        CHECK_OK(hc_group_destroy(g));
+    }
+}
+
+/* ---- Worker-only, to whom anything may be given ---------------------------------------------------------------------- */
+
+static void runs_on_a_worker(void *arg) {
+    CHECK(hc_worker_index() >= 0);
+    count_task(arg);
+}
+
+/* To help with anything is not to help with these: neither as what is waited for, nor as a stranger's. */
+static void help_any_leaves_worker_only_tasks_alone(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int i = 0; i < n_worker_counts; ++i) {
+            hc_group *g = group_of_kind(kind, worker_counts[i]);
+            hold at;
+            hold_all(g, &at, worker_counts[i]);
+            atomic_int ran = 0;
+            hc_task_options options = options_of(runs_on_a_worker, &ran);
+            options.flags = HC_TASK_WORKER_ONLY;
+            for (int k = 0; k < 3; ++k) hc_task_unref(held_with(g, &options));
+            hc_task *t = held_with(g, &options), *promise = promise_in(g);
+            CHECK_RC(hc_task_wait(t, 1000000, HC_WAIT_HELP_ANY, NULL), HC_ETIMEDOUT);
+            CHECK_RC(hc_task_wait(promise, 1000000, HC_WAIT_HELP_ANY, NULL), HC_ETIMEDOUT);
+            CHECK_EQ(ran, 0);
+            hold_release(&at);
+            CHECK_OK(hc_task_wait(t, HC_NEVER, HC_WAIT_HELP_ANY, NULL));
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            CHECK_EQ(ran, 4);
+            hc_task_unref(t);
+            hc_task_unref(promise);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
+/* A submitter that runs what finds no room queues these nevertheless. */
+static void a_full_queue_takes_worker_only_tasks(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (int i = 0; i < n_worker_counts; ++i) {
+            hc_group_options full = HC_GROUP_OPTIONS_INIT;
+            full.kind = kind;
+            full.max_workers = worker_counts[i];
+            full.capacity = 1;
+            full.full_policy = HC_FULL_RUN;
+            hc_group *g = group_with(&full);
+            atomic_int ran = 0, on_workers = 0;
+            gate *gates = calloc(worker_counts[i], sizeof *gates);
+            for (uint32_t k = 0; k < worker_counts[i]; ++k) { /* worker-only as well: no submitter can be held */
+                gates[k] = (gate)GATE;
+                hc_task_options options = options_of(gate_task, &gates[k]);
+                options.flags = HC_TASK_WORKER_ONLY;
+                hc_task_unref(held_with(g, &options));
+                latch_wait(&gates[k].inside);
+            }
+            for (int k = 0; k < 3; ++k) CHECK_OK(hc_submit(g, count_task, &ran));
+            CHECK(ran >= 2); /* by this thread: there is room for one */
+            hc_task_options options = options_of(runs_on_a_worker, &on_workers);
+            options.flags = HC_TASK_WORKER_ONLY;
+            for (int k = 0; k < 5; ++k) hc_task_unref(held_with(g, &options));
+            hc_task *t = held_with(g, &options);
+            CHECK_EQ(on_workers, 0);
+            for (uint32_t k = 0; k < worker_counts[i]; ++k) gate_open(&gates[k]);
+            CHECK_RC(end_of(t), HC_OK);
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            CHECK_EQ(on_workers, 6);
+            CHECK_EQ(ran, 3);
+            free(gates);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
+/* ---- Two groups on one stack ------------------------------------------------------------------------------------------ */
+
+typedef struct across {
+    hc_group *a, *b;
+    hc_task *outer, *middle, *inner;
+    pthread_t thread;
+    int ran;
+} across;
+
+static void where_am_i(hc_group *g, hc_task *t) {
+    CHECK(hc_group_current() == g);
+    CHECK(hc_task_current() == t);
+    CHECK_RC(hc_group_drain(g, 1000000), HC_EDEADLK);
+}
+
+static void across_inner(void *arg) { /* of a, in b's, in a's */
+    across *c = arg;
+    CHECK(pthread_equal(c->thread, pthread_self()));
+    where_am_i(c->a, c->inner);
+    c->ran += 1;
+}
+
+static void across_middle(void *arg) { /* of b, in a's */
+    across *c = arg;
+    CHECK(pthread_equal(c->thread, pthread_self()));
+    where_am_i(c->b, c->middle);
+    CHECK_EQ(hc_worker_index(), -1); /* no worker of that */
+    CHECK_RC(outcome_of(c->inner), HC_OK);
+    where_am_i(c->b, c->middle);
+    c->ran += 1;
+}
+
+static void across_outer(void *arg) {
+    across *c = arg;
+    c->thread = pthread_self();
+    where_am_i(c->a, c->outer);
+    CHECK_EQ(hc_worker_index(), 0);
+    CHECK_RC(outcome_of(c->middle), HC_OK);
+    where_am_i(c->a, c->outer);
+    CHECK_EQ(hc_worker_index(), 0);
+    c->ran += 1;
+}
+
+/* The worker of one group runs a task of another, which waits for one of the first: each sees its own group. */
+static void helped_tasks_see_their_own_group(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        across c = {group_of_kind(kind, 1), group_of_kind(kind, 1), NULL, NULL, NULL, pthread_self(), 0};
+        hold at_a, at_b;
+        hold_all(c.a, &at_a, 1);
+        hold_all(c.b, &at_b, 1);
+        c.outer = held(c.a, across_outer, &c);
+        c.middle = held(c.b, across_middle, &c);
+        c.inner = held(c.a, across_inner, &c);
+        hold_release(&at_a);
+        CHECK_OK(hc_task_wait(c.outer, HC_NEVER, HC_WAIT_NO_HELP, NULL));
+        CHECK_EQ(c.ran, 3);
+        hold_release(&at_b);
+        hc_task_unref(c.outer);
+        hc_task_unref(c.middle);
+        hc_task_unref(c.inner);
+        CHECK_OK(hc_group_destroy(c.a));
+        CHECK_OK(hc_group_destroy(c.b));
+    }
+}
+
 int main(void) {
     check_deadline(60);
     RUN(a_waiter_outside_runs_it_itself);
@@ -775,5 +1057,12 @@ int main(void) {
     RUN(nobody_waits_for_itself);
     RUN(a_task_that_its_waiter_runs_may_fork);
     RUN(also_if_they_are_the_first_of_their_worker);
+    RUN(a_sleeping_worker_runs_what_a_promise_queues);
+    RUN(a_sleeping_worker_runs_what_it_is_dealt);
+    RUN(a_sleeping_worker_runs_one_of_two_that_follow);
+    RUN(a_wait_for_layers_keeps_its_timeout);
+    RUN(help_any_leaves_worker_only_tasks_alone);
+    RUN(a_full_queue_takes_worker_only_tasks);
+    RUN(helped_tasks_see_their_own_group);
     return 0;
 }
