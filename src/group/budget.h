@@ -35,7 +35,7 @@ class Budget {
         return free >= 0 && static_cast<uint64_t>(free) >= capacity_ / 2;
     }
     void give(uint64_t n) {
-        if (bounded()) free_.fetch_add(n, memory_order_relaxed);
+        if (bounded() && n != 0) free_.fetch_add(n, memory_order_relaxed);
     }
 
     // All batches together hold back at most a 64th of the capacity, or one task each.
