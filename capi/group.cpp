@@ -112,10 +112,10 @@ int hc_group_trim(hc_group *g) {
     return HC_OK;
 }
 
-hc_group *hc_group_current(void) { return this_thread == nullptr ? nullptr : handle(this_thread->now.group); }
+hc_group *hc_group_current(void) { return this_thread == nullptr ? nullptr : handle(this_thread->now->group); }
 
 int32_t hc_worker_index(void) {
-    const Worker *w = this_thread == nullptr ? nullptr : this_thread->now.worker;
+    const Worker *w = this_thread == nullptr ? nullptr : this_thread->now->worker;
     return w == nullptr ? -1 : static_cast<int32_t>(w->index());
 }
 

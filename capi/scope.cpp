@@ -21,7 +21,7 @@ int range(Group *g, uint64_t begin, uint64_t end, uint64_t grain, Range &r, void
         case Enter::kForeign: return HC_EFORKED;
     }
     r.grain = grain != 0 ? grain : grain_for(*g, end - begin);
-    r.inside = this_thread->now.task;
+    r.inside = this_thread->now->task;
     if (begin < end) run_range(r, at, begin, end, value);
     if (g->foreign()) return HC_EFORKED;
     fork_leave(at);

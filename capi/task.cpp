@@ -15,7 +15,7 @@ namespace {
 // A task of a group of the parent process. Its end will never come.
 bool foreign(Task *t) { return t->home->generation != registry::generation; }
 
-Task *current() { return this_thread == nullptr ? nullptr : this_thread->now.task; }
+Task *current() { return this_thread == nullptr ? nullptr : this_thread->now->task; }
 
 int after_several(Task::Body body, hc_task *const *ts, size_t n, hc_task **out) {
     if (out == nullptr) return HC_EINVAL;
@@ -53,7 +53,7 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
     return code(submit_ticket(of(g), o.call, o.drop, o.label));
 }
 
-const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now.label; }
+const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now->label; }
 
 void hc_task_ref(hc_task *t) {
     if (t == nullptr) return;

@@ -22,11 +22,12 @@ Worker::Found Worker::find() {
     return found ? Found::kBatch : met_busy_ ? Found::kBusy : Found::kNothing;
 }
 
-// The lanes in turn, one batch each: a flooded lane delays the next by one batch. A worker leaves the idle ones their share;
-// the busy ones need none, for they can steal.
+// The lanes in turn, one batch each: a flooded lane delays the next by one batch. A worker leaves the idle ones their share, as many as
+// there are CPUs for; the others need none, for they can steal.
 bool Worker::find_in_lanes() {
     const uint64_t word = group_.gate.read();
-    const uint64_t sharers = std::max<uint64_t>(Gate::parked(word) + Gate::searching(word), 1);
+    const uint64_t idle = Gate::parked(word) + Gate::searching(word);
+    const uint64_t sharers = std::clamp<uint64_t>(idle, 1, group_.most_sharers);
     const uint64_t most = std::min(pace_, group_.most_in_batch);
     const bool found = group_.directory.each_listed(&last_lane_, [&](Lane *lane) {
         const uint64_t queued = lane->queued();

@@ -119,23 +119,22 @@ Slot *fork_join(Slot *at, Frame *f) {
 void run_fork(Deque &mine, Frame *f) {
     ThreadRecord *self = this_thread;
     Group *g = mine.group;
-    if (self->now.group != g) {  // a thread that waits from outside
+    if (self->now->group != g) {  // a thread that waits from outside
         registry::Call call(g);
         registry::Borrowed context(g);
-        self->now.forks = &mine;
+        self->now->forks = &mine;
         return run_fork(mine, f);
     }
-    Context outer = self->now;
     Task *const task = f->task;
-    self->now.task = task;
-    self->now.label = task == nullptr ? nullptr : task->label;
-    self->now.outer = &outer;
+    Context here = *self->now;
+    here.task = task;
+    here.label = task == nullptr ? nullptr : task->label;
+    const registry::Within within(self, here);
     Deque::Level level;
     mine.begin(&level, f, task);
     f->fn(mine.top(), f->arg);
     if (this_thread != self) return;  // the child of a fork(2): nobody waits for this frame
     mine.end();
-    self->now = outer;
     // Set, then touch: the frame is gone, the bed is its group's.
     Parker &bed = f->owner->bed;
     // release: what the fork did; pairs with the acquire in done()
@@ -154,8 +153,8 @@ static Deque *deque_of(Group *g, bool *closed) {
 static bool fork_in(ThreadRecord *t, Deque *d) {
     const bool first = !d->started();
     if (!ready_to_fork(*d)) return false;
-    Task *task = t->now.task;
-    if (first && task != nullptr && d->group == t->now.group) {
+    Task *task = t->now->task;
+    if (first && task != nullptr && d->group == t->now->group) {
         d->mark(mark_of(task), task);
         if (task->forks_in(d)) wake_waiters(task);
     }
@@ -163,20 +162,20 @@ static bool fork_in(ThreadRecord *t, Deque *d) {
 }
 
 Deque *forks_here(ThreadRecord *t) {
-    Deque *d = t->now.forks;
-    if (d == nullptr && t->now.group != nullptr)
-        if (Outbox *o = registry::bound(t, t->now.group)) d = o->forks;
-    return d != nullptr && d->group == t->now.group && d->started() && !d->overflowed() ? d : nullptr;
+    Deque *d = t->now->forks;
+    if (d == nullptr && t->now->group != nullptr)
+        if (Outbox *o = registry::bound(t, t->now->group)) d = o->forks;
+    return d != nullptr && d->group == t->now->group && d->started() && !d->overflowed() ? d : nullptr;
 }
 
 Slot *fork_place() {
     ThreadRecord *t = this_thread;
     if (t == nullptr) return nullptr;
-    Deque *d = t->now.forks;
+    Deque *d = t->now->forks;
     bool closed = false;
-    if (d == nullptr && t->now.group != nullptr) d = deque_of(t->now.group, &closed);
+    if (d == nullptr && t->now->group != nullptr) d = deque_of(t->now->group, &closed);
     if (d == nullptr || !fork_in(t, d)) return nullptr;
-    t->now.forks = d;
+    t->now->forks = d;
     return d->place();
 }
 
@@ -191,14 +190,14 @@ Enter fork_enter(Group *g, Slot **at) {
         t = this_thread;
     }
     if (!fork_in(t, d)) return Enter::kNoMemory;
-    if (d->entered++ == 0) d->outer = std::exchange(t->now.forks, d);
+    if (d->entered++ == 0) d->outer = std::exchange(t->now->forks, d);
     *at = d->place();
     return Enter::kOk;
 }
 
 void fork_leave(Slot *at) {
     Deque &d = *at->deque;
-    if (--d.entered == 0) this_thread->now.forks = d.outer;
+    if (--d.entered == 0) this_thread->now->forks = d.outer;
 }
 
 }  // namespace hc

@@ -43,6 +43,7 @@ bool Group::build() {
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
     gate.start(beds_, parkers_, n);
     if (budget.bounded()) gate.raise(Gate::kBounded);
+    most_sharers = usable_cpus();
     most_in_batch = budget.most_in_batch(n, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;

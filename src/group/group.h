@@ -97,6 +97,7 @@ class Group {
     Event changed;
     uint32_t worker_count = 0;
     uint32_t most_in_batch = 0;
+    uint32_t most_sharers = 1;  // CPUs of the creator: more workers than that do not run at once
     Worker *workers = nullptr;
     uint32_t inbox_count = 0;
     Inbox *inboxes = nullptr;

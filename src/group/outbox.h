@@ -43,8 +43,8 @@ struct Binding {
     Binding *next = nullptr;
 };
 
-// What a thread is in: a task, a drop, or a thread hook. Frames nest: a task may submit to a full group, which makes its
-// thread run another task meanwhile.
+// What a thread is in: a task, a drop, or a thread hook. Contexts nest, each on the stack of what it is for: a task may submit to
+// a full group, or wait, which makes its thread run another task meanwhile.
 struct Context {
     Group *group = nullptr;
     Worker *worker = nullptr;  // whose index the task sees
@@ -63,7 +63,8 @@ struct ThreadRecord {
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
     uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet
-    Context now;
+    Context outermost;
+    Context *now = &outermost;
     uint32_t debt = 0;  // the innermost registry::Call's: see Context::unrefs
 };
 

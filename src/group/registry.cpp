@@ -116,21 +116,23 @@ Outbox *bind(Group *g, bool *closed) {
 
 Borrowed::Borrowed(Group *g) : thread_(record()) {
     if (thread_ == nullptr) return;
-    outer_ = thread_->now;
     Worker *self = thread_->self;  // of g, in a task of another group, in a task of g
     if (self != nullptr && &self->group() != g) self = nullptr;
-    thread_->now = Context{.group = g, .worker = self, .borrowed = true, .outer = &outer_};
+    here_.group = g;
+    here_.worker = self;
+    here_.borrowed = true;
+    here_.outer = std::exchange(thread_->now, &here_);
 }
 
 Borrowed::~Borrowed() {
     if (thread_ == nullptr || this_thread != thread_) return;  // the child of a fork
-    thread_->debt += thread_->now.unrefs;
-    thread_->now = outer_;
+    thread_->debt += here_.unrefs;
+    thread_->now = here_.outer;
 }
 
 bool inside(const Group *g) {
     if (this_thread != nullptr)
-        for (const Context *f = &this_thread->now; f != nullptr; f = f->outer)
+        for (const Context *f = this_thread->now; f != nullptr; f = f->outer)
             if (f->group == g) return true;
     return false;
 }
@@ -138,7 +140,7 @@ bool inside(const Group *g) {
 void unref(Group *g) {
     Context *outermost = nullptr;
     if (this_thread != nullptr)
-        for (Context *f = &this_thread->now; f != nullptr; f = f->outer)
+        for (Context *f = this_thread->now; f != nullptr; f = f->outer)
             if (f->group == g) outermost = f;
     if (outermost != nullptr && outermost->borrowed)
         outermost->unrefs++;

@@ -34,7 +34,25 @@ class Borrowed {
 
   private:
     ThreadRecord *const thread_;
-    Context outer_;
+    Context here_;
+};
+
+// The calling thread, which is in a callback of the group, runs something else of it: with another label, task, ...
+class Within {
+  public:
+    Within(ThreadRecord *self, Context like) : self_(self), here_(like) {
+        here_.unrefs = 0;
+        here_.outer = std::exchange(self->now, &here_);
+    }
+    ~Within() {
+        if (this_thread == self_) self_->now = here_.outer;  // not so in the child of a fork
+    }
+    Within(const Within &) = delete;
+    Within &operator=(const Within &) = delete;
+
+  private:
+    ThreadRecord *const self_;
+    Context here_;
 };
 
 bool inside(const Group *g);  // is the caller in a callback of g, however deep?

@@ -16,9 +16,9 @@ void Ticket::run(void *ticket) {
     if (!ours) return;
     ThreadRecord *self = this_thread;
     if (self == nullptr) return fn(arg);
-    const char *outer = std::exchange(self->now.label, label);
+    const char *outer = std::exchange(self->now->label, label);
     fn(arg);
-    if (this_thread == self) self->now.label = outer;  // not so in a child that the task forked
+    if (this_thread == self) self->now->label = outer;  // not so in a child that the task forked
 }
 
 }  // namespace hc

@@ -108,7 +108,7 @@ void end(Task *t, int32_t outcome, Task **ready) {
 // In a callback of g, on whatever thread. False: it has forked, and this is the child.
 template <class Callback>
 bool inside(Group *g, Callback &&callback) {
-    if (g == nullptr || (this_thread != nullptr && this_thread->now.group == g)) {
+    if (g == nullptr || (this_thread != nullptr && this_thread->now->group == g)) {
         callback();
         return g == nullptr || !g->foreign();
     }
@@ -142,15 +142,15 @@ bool run_body(Group *g, Task *t) {
     return inside(g, [&] {
         ThreadRecord *self = this_thread;
         if (self == nullptr) return t->fn(t->arg);
-        Context outer = self->now;
-        self->now.label = t->label;
-        self->now.task = t;
-        self->now.outer = &outer;
+        Context here = *self->now;
+        here.label = t->label;
+        here.task = t;
+        const registry::Within within(self, here);
         Deque *d = forks_here(self);
         Deque::Level level;
         const bool marked = d != nullptr;
         if (marked) {
-            self->now.forks = d;
+            self->now->forks = d;
             d->begin(&level, mark_of(t), t);
             if (t->forks_in(d)) wake_waiters(t);
         }
@@ -159,7 +159,6 @@ bool run_body(Group *g, Task *t) {
         if (marked) d->end();
         if (Deque *made = t->runner.exchange(nullptr, memory_order_relaxed); made != nullptr && !marked)
             made->mark(nullptr, nullptr);  // its first fork has made the deque: see fork_in()
-        self->now = outer;
     });
 }
 int32_t outcome_of(Task *t) { return t->failure.set ? kWhyFailed : 0; }

@@ -280,7 +280,7 @@ struct ForScope {
 template <class In>
 bool in_context(In &&in) {
     if (this_thread != nullptr)
-        for (const Context *c = &this_thread->now; c != nullptr; c = c->outer)
+        for (const Context *c = this_thread->now; c != nullptr; c = c->outer)
             if (c->task != nullptr && in(c->task)) return true;
     return false;
 }

@@ -28,9 +28,9 @@ void *Worker::body(void *p) {
     thread_name(o.name, self->index_);
     ThreadRecord *record = std::exchange(self->record_, nullptr);
     record->self = self;
-    record->now.group = &g;
-    record->now.worker = self;
-    record->now.forks = &self->forks;
+    record->outermost.group = &g;
+    record->outermost.worker = self;
+    record->outermost.forks = &self->forks;
     self->forks.entered = 1;
     registry::adopt(record);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
@@ -118,9 +118,7 @@ void Worker::give_room_back() {
 
 bool Worker::help() {
     inside_++;
-    ThreadRecord *self = this_thread;
-    Context outer = self->now;  // what is run is in no task
-    self->now = {.group = &group_, .worker = this, .forks = &forks, .outer = &outer};
+    const registry::Within in_no_task(this_thread, {.group = &group_, .worker = this, .forks = &forks});
     bool found = batch_.has_rest();
     if (found) {
         run_batch();
@@ -131,7 +129,6 @@ bool Worker::help() {
         if (what == Found::kBatch) run_batch();
         if (what == Found::kFork) run_stolen();
     }
-    if (this_thread == self) self->now = outer;  // not so in a child that a task has forked
     inside_--;
     return found;
 }
