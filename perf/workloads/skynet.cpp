@@ -41,49 +41,32 @@ struct Skynet final : Recursion {
         return sum;
     }
 
-    static void inlined_fork(hc_worker *w, void *arg) {
+    // The inline functions, or the plain ones.
+    template <auto push, auto join>
+    static void fork(hc_worker *w, void *arg) {
         auto *call = static_cast<Call *>(arg);
-        call->result = inlined(w, call->first, call->leaves);
+        call->result = forking<push, join>(w, call->first, call->leaves);
     }
-    static long inlined(hc_worker *w, long first, long leaves) {
+    template <auto push, auto join>
+    static long forking(hc_worker *w, long first, long leaves) {
         if (leaves == 1) return first;
         const long part = leaves / (forked + 1);
         Call calls[forked];
         for (Call &call : calls) {
             call.first = first;
             call.leaves = part;
-            w = hc_fork_push_fast(w, &call.fork, inlined_fork, &call);
+            w = push(w, &call.fork, fork<push, join>, &call);
             first += part;
         }
-        long sum = inlined(w, first, part);
+        long sum = forking<push, join>(w, first, part);
         for (int i = forked - 1; i >= 0; --i) {
-            w = hc_fork_join_fast(w, &calls[i].fork);
+            w = join(w, &calls[i].fork);
             sum += calls[i].result;
         }
         return sum;
     }
-
-    static void called_fork(hc_worker *w, void *arg) {
-        auto *call = static_cast<Call *>(arg);
-        call->result = called(w, call->first, call->leaves);
-    }
-    static long called(hc_worker *w, long first, long leaves) {
-        if (leaves == 1) return first;
-        const long part = leaves / (forked + 1);
-        Call calls[forked];
-        for (Call &call : calls) {
-            call.first = first;
-            call.leaves = part;
-            w = hc_fork_push(w, &call.fork, called_fork, &call);
-            first += part;
-        }
-        long sum = called(w, first, part);
-        for (int i = forked - 1; i >= 0; --i) {
-            w = hc_fork_join(w, &calls[i].fork);
-            sum += calls[i].result;
-        }
-        return sum;
-    }
+    static constexpr auto inlined = forking<hc_fork_push_fast, hc_fork_join_fast>;
+    static constexpr auto called = forking<hc_fork_push, hc_fork_join>;
 
     static long with_tbb(long first, long leaves) {
         long sum = first;

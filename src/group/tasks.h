@@ -31,7 +31,6 @@ void drop_claimed(Task *t, int32_t why);  // the same, instead of a run
 void hand_back_task(Task *t, int32_t why);  // an entry that will not run
 
 Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not);  // queued, with one ref
-void forget_task(Task *t);  // that was never seen by anyone else
 
 // What others find the forks of a task by: see queue/deque.h.
 inline const void *mark_of(const Task *t) { return t->scope != nullptr ? static_cast<const void *>(t->scope) : t; }
@@ -55,6 +54,15 @@ class GroupPin {
   private:
     Group *const group_;
 };
+
+// Between tasks.cpp (a task's life) and continuations.cpp (what follows its end).
+Task *make_task(Group *g, const TaskOptions &o, Submit *why_not);  // kWaiting, with one ref and one handle
+void forget_task(Task *t);                                         // the record goes home
+bool run_body(Group *g, Task *t);                                  // false: it has forked, and this is the child
+void call_drop(Group *g, Task *t, int32_t why);
+void finish(Task *t, int32_t outcome, bool ran);  // by the claimer; `ran`: on this thread, just now
+void release_inputs(Task *t);
+inline int32_t outcome_after_run(const Task *t) { return t->failure.set ? kWhyFailed : 0; }
 
 // wait.cpp
 constexpr uint32_t kHelpAny = 1, kNoHelp = 2, kInterruptible = 4;  // HC_WAIT_...

@@ -133,10 +133,11 @@ class Directory {
         for (uint32_t h = 0; h < kHalls; h++) {
             Hall *hall = halls_[h].load(memory_order_acquire);  // pairs with the release in grown()
             if (hall == nullptr) return;
-            for (uint64_t bits = hall->listed.load(memory_order_acquire); bits != 0; bits &= bits - 1) {
+            uint64_t bits = hall->listed.load(memory_order_acquire);  // pairs with list()
+            for (; bits != 0; bits &= bits - 1) {
                 const uint32_t s = static_cast<uint32_t>(std::countr_zero(bits));
                 Shelf *shelf = hall->shelves[s].load(memory_order_relaxed);  // published with its bit
-                if (!f(h, s, hall, shelf, shelf->listed.load(memory_order_acquire))) return;
+                if (!f(h, s, hall, shelf, shelf->listed.load(memory_order_acquire))) return;  // pairs with list()
             }
         }
     }

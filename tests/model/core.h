@@ -19,6 +19,7 @@
 #undef private
 
 #include "group/closing.cpp"
+#include "group/continuations.cpp"
 #include "group/find.cpp"
 #include "group/forks.cpp"
 #include "group/group.cpp"

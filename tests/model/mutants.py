@@ -50,6 +50,7 @@ MODELS = {
     'group/group.cpp': ['closing', 'life'],
     'group/forks.cpp': ['forks'],
     'group/tasks.cpp': ['task'],
+    'group/continuations.cpp': ['task'],
     'group/wait.cpp': ['task'],
     'group/scope.h': ['task'],
     'group/scope.cpp': ['task'],
