@@ -157,7 +157,7 @@ int32_t Scope::outcome() {
 
 void Scope::error(int32_t *code, void **payload) {
     Locked l(lock_);
-    if (code != nullptr) *code = failure_.set ? failure_.code : static_cast<int32_t>(outcome_);
+    if (code != nullptr) *code = static_cast<int32_t>(failure_.set ? failure_.code : outcome_);
     if (payload != nullptr) *payload = failure_.payload;
 }
 

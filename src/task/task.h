@@ -37,12 +37,13 @@ struct Listener {
 };
 
 struct Failure {
-    int32_t code = 0;
-    void *payload = nullptr;
-    void (*drop)(void *) = nullptr;
-    bool set = false;
+    Plain<int32_t> code{0};
+    Plain<void *> payload{nullptr};
+    Plain<void (*)(void *)> drop{nullptr};
+    Plain<bool> set{false};
     void release() {
-        if (drop != nullptr) drop(payload);
+        void (*const call)(void *) = drop;
+        if (call != nullptr) call(payload);
     }
 };
 

@@ -138,7 +138,10 @@ struct Levels : Model<3> {
     void thread(unsigned i) override {
         Owner &me = owner[i];
         if (i == 2) {
-            for (int tries = 0; tries < 2; tries++) owner[0].deque.has_work();
+            for (int tries = 0; tries < 2; tries++) {
+                owner[0].deque.has_work();
+                CHECK(owner[0].deque.steal(&me.deque, this, true) == nullptr);  // a mark that is not there
+            }
             return;
         }
         if (i == 1) {
@@ -153,6 +156,7 @@ struct Levels : Model<3> {
         Slot *inner = me.push(me.deque.top(), g, &above);
         me.join(inner, g, [](Frame *) { yield(); });
         me.deque.end();
+        me.deque.mark(me.deque.top(), nullptr);
         for (int k = 2; k-- > 0;) at = me.join(at, f[k], [](Frame *) { yield(); });
     }
     void after() override { CHECK(below[0].ran == 1 && below[1].ran == 1 && above.ran == 1); }

@@ -20,7 +20,8 @@ struct Tasks : Staged<Threads, 1> {
     hc::Task *held[Held] = {};
     Atomic<int> ends;
 
-    Tasks() {
+    explicit Tasks(uint64_t capacity = 0) {
+        this->Staged<Threads, 1>::options.capacity = capacity;
         this->shut_down_at_end = false;
         this->build(1);
         this->tasks[0].refused = 1;
@@ -156,6 +157,73 @@ struct ForkInTask : Tasks<2, 1> {
         CHECK(submit_task(g, o, &held[0]) == Submit::kOk);
         wait(0);
         ended(1);
+    }
+};
+
+// The same, and two wait: one may run the task itself, in a deque that is new, and the other its fork.
+struct TwoHelp : Tasks<3, 1> {
+    Atomic<int> there;
+    Condition ran;
+    Plain<int> value{0};
+    static TwoHelp &me() { return *static_cast<TwoHelp *>(now); }
+    static void forked(Slot *, void *) {
+        me().value = 1;
+        me().ran.meet();
+    }
+    static void forks(void *p) {
+        Frame f;
+        Slot *at = fork_push(fork_place(), &f, forked, nullptr);
+        me().ran.wait();
+        fork_join(at, &f);
+        CHECK(me().value == 1);
+        body(p);
+    }
+    void thread(unsigned i) override {
+        if (i == 2) {
+            work(0);
+            return thread_ends();
+        }
+        if (i == 0) {
+            TaskOptions o = options(0);
+            o.call.fn = forks;
+            CHECK(submit_task(g, o, &held[0]) == Submit::kOk);
+            held[0]->handles.fetch_add(1, memory_order_relaxed);
+            there.store(1, memory_order_release);
+        }
+        while (there.load(memory_order_acquire) == 0) yield();
+        wait(0);
+        ended(2);
+    }
+};
+
+// A full group: what a scope has accepted is run by somebody, though the note of each may be refused after another's has taken it.
+struct ScopeFull : Tasks<3, 3> {
+    Scope *scope = nullptr;
+    bool refused[3] = {};
+    ScopeFull() : Tasks(1) {
+        scope = memory::make<Scope>(g);
+        g->ref();
+    }
+    void add(int k) {
+        bool cancelled = false;
+        const Submit s = scope->submit(options(k), &cancelled);
+        CHECK(!cancelled && (s == Submit::kOk || s == Submit::kFull));
+        refused[k] = s == Submit::kFull;
+    }
+    void thread(unsigned i) override {
+        if (i == 2) {
+            work(0);
+            return thread_ends();
+        }
+        add(static_cast<int>(i));
+        if (i == 1) add(2);
+        if (ends.fetch_add(1, memory_order_acq_rel) == 1) {
+            CHECK(wait_for_scope(scope, kNever, kNoHelp) == Waited::kDone);
+            for (int k = 0; k < 3; k++) CHECK(told[k].ran == (refused[k] ? 0 : 1));
+            scope->unref();
+            close();
+        }
+        thread_ends();
     }
 };
 
@@ -349,6 +417,8 @@ int main() {
     ok &= holds<HelpedDrained<false>>("helped, drained", 30'000);
     ok &= holds<HelpedDrained<true>>("helped any, drained", 30'000);
     ok &= holds<ForkInTask>("fork in a task", 30'000);
+    ok &= holds<TwoHelp>("two help", 60'000);
+    ok &= holds<ScopeFull>("scope, full", 60'000);
     ok &= holds<TwoWaiters>("two waiters", 30'000);
     ok &= holds<Followed<false>>("followed", 30'000);
     ok &= holds<Followed<true>>("followed, cancelled", 30'000);
