@@ -19,26 +19,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define CHECK_SLOWER 6u /* sanitizers: more time, smaller sizes */
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define CHECK_SLOWER 6u
+/* gcc defines a macro for each sanitizer, clang answers to __has_feature. */
+#ifdef __has_feature
+#define CHECK_HAS(feature) __has_feature(feature)
+#else
+#define CHECK_HAS(feature) 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || CHECK_HAS(address_sanitizer)
+#define CHECK_ASAN 1
+#else
+#define CHECK_ASAN 0
 #endif
-#ifndef CHECK_SLOWER
-#define CHECK_SLOWER 1u
-#endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || CHECK_HAS(thread_sanitizer)
 #define CHECK_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define CHECK_TSAN 1
-#endif
-#endif
-#ifndef CHECK_TSAN
+#else
 #define CHECK_TSAN 0
 #endif
+#define CHECK_SLOWER (CHECK_ASAN || CHECK_TSAN ? 6u : 1u) /* more time, smaller sizes */
 
 #define CHECK_SKIP 77 /* what meson takes for "skipped" */
 

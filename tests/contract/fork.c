@@ -51,10 +51,20 @@ static void a_new_group_works(void) {
 
 static hc_group *parents;
 
-static void in_the_child(void) {
+static void in_the_child_of_a_still_process(void) {
     every_function_answers_forked(parents);
     a_new_group_works();
     every_function_answers_forked(parents);
+}
+
+/* The allocator of AddressSanitizer (gcc 12) keeps no lock free for a child: what another thread of the parent was
+ * allocating at the fork blocks the first allocation here. With that tool only a still process has children that
+ * allocate. */
+static void in_the_child(void) {
+    if (CHECK_ASAN)
+        every_function_answers_forked(parents);
+    else
+        in_the_child_of_a_still_process();
 }
 
 static void an_idle_group_forks(void) {
@@ -136,7 +146,7 @@ static void queued_tasks_stay_with_the_parent(void) {
     gate_hold(parents, &at);
     atomic_int ran = 0;
     for (int i = 0; i < 1000; ++i) CHECK_OK(hc_submit(parents, count_task, &ran));
-    CHECK_EQ(check_fork(in_the_child, 20), 0);
+    CHECK_EQ(check_fork(in_the_child_of_a_still_process, 20), 0);
     CHECK_EQ(ran, 0);
     gate_open(&at);
     CHECK_OK(hc_group_destroy(parents));
