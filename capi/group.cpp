@@ -72,10 +72,10 @@ void hc_group_unref(hc_group *g) {
 }
 
 int hc_group_shutdown(hc_group *g, uint32_t how) {
-    if (g == nullptr || how > HC_SHUTDOWN_NOW) return HC_EINVAL;
+    if (g == nullptr || how > HC_SHUTDOWN_RUN_TIMERS) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     registry::Call call(of(g));
-    of(g)->shutdown(how == HC_SHUTDOWN_NOW);
+    of(g)->shutdown(how == HC_SHUTDOWN_NOW, how == HC_SHUTDOWN_RUN_TIMERS);
     return HC_OK;
 }
 
@@ -95,7 +95,7 @@ int hc_group_destroy(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     registry::Call call(of(g));
-    of(g)->shutdown(false);
+    if (!of(g)->closed()) of(g)->shutdown(false);
     if (!registry::inside(of(g)) && !of(g)->await(kNever)) return HC_EFORKED;  // a drop has forked
     registry::unref(of(g));
     return HC_OK;
@@ -105,6 +105,7 @@ int hc_group_trim(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     of(g)->rings.trim();
+    of(g)->timers.trim();
     of(g)->each_box([](Outbox &o) {
         o.tickets.trim();
         if (Home *home = o.home.load(memory_order_acquire)) home->trim();  // pairs with the release in make()

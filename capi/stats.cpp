@@ -1,5 +1,7 @@
 #include "observe/stats.h"
 
+#include <algorithm>
+
 #include "capi/border.h"
 
 using namespace hc;
@@ -8,11 +10,12 @@ using namespace hc::capi;
 extern "C" {
 
 int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size) {
-    if (g == nullptr || out == nullptr || size < sizeof(hc_group_stats_data)) return HC_EINVAL;
+    constexpr uint32_t kFirstRelease = 120;
+    if (g == nullptr || out == nullptr || size < kFirstRelease) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     const Stats s = stats(*const_cast<Group *>(of(g)));
     hc_group_stats_data d{};
-    d.size = sizeof d;
+    d.size = std::min<uint32_t>(size, sizeof d);
     d.workers = s.workers;
     d.workers_parked = s.parked;
     d.workers_searching = s.searching;
@@ -29,7 +32,9 @@ int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size) {
     d.parks = s.parks;
     d.wakes = s.wakes;
     d.barriers = s.barriers;
-    memcpy(out, &d, sizeof d);
+    d.timers_pending = s.timers_pending;
+    d.timers_fired = s.timers_fired;
+    memcpy(out, &d, d.size);
     return HC_OK;
 }
 

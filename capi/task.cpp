@@ -117,7 +117,8 @@ hc_task *hc_task_current(void) {
 
 int hc_task_cancelled(void) {
     const Task *t = current();
-    return t != nullptr && task_stops(t) ? 1 : 0;
+    Timer *timer = this_thread == nullptr ? nullptr : this_thread->now->timer;
+    return (t != nullptr && task_stops(t)) || (timer != nullptr && timer_stops(timer)) ? 1 : 0;
 }
 
 int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop) {

@@ -17,15 +17,22 @@
  * EXACTLY ONCE. An accepted task runs exactly once, or is handed back exactly once through its `drop` (or the group's
  * `on_unrun`) with the reason. Nothing is ever lost in silence, and no lock of the library is held during a callback.
  *
- * WHAT HAPPENS BEFORE WHAT. Everything a thread did before a submit is visible to the task (or to its drop). The end of a
+ * WHAT HAPPENS BEFORE WHAT. Everything a thread did before a submit (schedule, create, arm) is visible to the task (or to its drop).
+ * The bodies of one timer come one after the other, each seeing what the last has done. The end of a
  * task, and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
  *
  * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
- * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED).
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Timers that one thread has armed are taken
+ * up in the order of their times, to about a microsecond; they do not queue behind tasks.
  *
  * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that resubmits itself for ever, delays the task of another by at
  * most one batch (256 tasks) for each submitter that has something queued. A task that blocks holds up nothing but its own
  * worker: what that worker had already taken is run by the others (except for HC_KIND_PINNED, where you asked for that).
+ *
+ * TIMERS. hc_schedule(g, fn, arg, delay) runs a task later; hc_timer_create() makes timers that repeat and can be changed. The
+ * `arg` of such a timer is lent to each of its firings; its `drop`, if it has one, gets it when the series ends, exactly once.
+ * Neither drain nor destroy waits for a timer that is not due: destroy hands it back. To have those that fire once fire first:
+ * hc_group_shutdown(g, HC_SHUTDOWN_RUN_TIMERS), then hc_group_destroy(g).
  *
  * REFERENCES. Whoever calls a function needs a reference of its own for the length of the call. A task that destroys the
  * group to which it was submitted must therefore not take its submitter's last one while hc_submit() is still returning.
@@ -63,7 +70,8 @@ extern "C" {
 
 /* ---- 1 Results ------------------------------------------------------------------------------------------------------ */
 
-/* X(name, value, text). The values never change and lie outside the range of errno. */
+/* X(name, value, text). The values never change and lie outside the range of errno. HC_EEXPIRED, HC_ELIMIT, HC_EDROPPED,
+ * HC_EUNWOUND and HC_ECLOSED are reserved. */
 #define HC_ERROR_MAP(X)                                                                                                  \
     X(HC_EINVAL, -1001, "invalid argument")                                                                              \
     X(HC_ENOMEM, -1002, "out of memory")                                                                                 \
@@ -131,6 +139,7 @@ HC_API int hc_allocator_set(hc_alloc_fn alloc, hc_free_fn free, void *user);
 typedef struct hc_group hc_group; /* reference counted; a handle stays valid, though shut down, until its last unref */
 typedef struct hc_task hc_task;   /* reference counted; see section 5 */
 typedef struct hc_scope hc_scope; /* see section 6 */
+typedef struct hc_timer hc_timer; /* reference counted; see section 9 */
 
 typedef void (*hc_fn)(void *arg);
 
@@ -196,15 +205,19 @@ HC_API void hc_group_unref(hc_group *g);
 /* Ends the acceptance of tasks: from now on every submit answers HC_ESHUTDOWN, from inside tasks too. Does not wait; with
  * HC_SHUTDOWN_NOW it hands back itself what workers had taken and not started, at most 256 tasks for each worker. A
  * submit that runs at the same moment is either accepted, and then kept or handed back as all others, or refused.
- * A second call may turn DRAIN into NOW, not the other way round.
+ * A second call may turn RUN_TIMERS into DRAIN, and DRAIN into NOW; the other way round it changes nothing.
  * Returns 0, HC_EINVAL, HC_EFORKED. */
 enum {
-    HC_SHUTDOWN_DRAIN = 0, /* what is queued still runs */
-    HC_SHUTDOWN_NOW = 1    /* what has not started comes back through drop or on_unrun, with HC_ESHUTDOWN */
+    HC_SHUTDOWN_DRAIN = 0,     /* what is queued still runs; timers that are not due come back, as all does after NOW */
+    HC_SHUTDOWN_NOW = 1,       /* what has not started comes back through drop or on_unrun, with HC_ESHUTDOWN */
+    HC_SHUTDOWN_RUN_TIMERS = 2 /* as DRAIN, but timers that fire once still do, at their time (unless that is HC_NEVER): await
+                                  waits for them. Those that repeat fire no more, and come back when their next time comes, or
+                                  with the last of the others. Nothing can be armed any more, nor put off */
 };
 HC_API int hc_group_shutdown(hc_group *g, uint32_t how);
 
 /* Waits for a moment at which nothing is queued and nothing runs. Others may go on submitting: it may then never come.
+ * A timer counts from the moment that a worker takes it up, when it is due.
  * Does not stop anything, and works after a shutdown too. Blocks.
  * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
 HC_API int hc_group_drain(hc_group *g, uint64_t timeout);
@@ -215,7 +228,8 @@ HC_API int hc_group_drain(hc_group *g, uint64_t timeout);
  * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (called by a task of this group), HC_EFORKED. */
 HC_API int hc_group_await(hc_group *g, uint64_t timeout);
 
-/* hc_group_shutdown(g, HC_SHUTDOWN_DRAIN), hc_group_await(g, HC_NEVER), hc_group_unref(g). From a task of this group it
+/* hc_group_shutdown(g, HC_SHUTDOWN_DRAIN), unless it has been shut down before (in whatever manner: that stays),
+ * hc_group_await(g, HC_NEVER), hc_group_unref(g). From a task of this group it
  * does not wait: it is then a shutdown and an unref. Tasks may go on using the group until they end. Blocks.
  * Returns 0, HC_EINVAL, HC_EFORKED. */
 HC_API int hc_group_destroy(hc_group *g);
@@ -341,7 +355,7 @@ HC_API int hc_task_cancel_wait(hc_task *t, uint64_t timeout);
 /* The held task that the caller is in; NULL in a detached one and outside. Borrowed. */
 HC_API hc_task *hc_task_current(void);
 
-/* 1 if the task that the caller is in has been cancelled, or its scope has; otherwise 0. */
+/* 1 if the task (or the timer whose body) the caller is in has been cancelled, or its scope has; otherwise 0. */
 HC_API int hc_task_cancelled(void);
 
 /* The held task, or the scope's task, that the caller is in has failed: an exception, a panic, an error object. Its outcome will
@@ -389,8 +403,8 @@ HC_API int hc_scope_create(hc_group *g, hc_scope **out);
 HC_API int hc_scope_submit(hc_scope *s, hc_fn fn, void *arg, hc_drop_fn drop);
 
 /* Waits until no task of the scope is queued or running, helping as hc_task_wait() does: with tasks of this scope and with what
- * they have forked. *failure (unless NULL) is the outcome of the first that did not end well, otherwise HC_OK. The scope may
- * then be used again. Blocks.
+ * they have forked. *failure (unless NULL) is the outcome of the first since the scope was made that did not end well, otherwise
+ * HC_OK. The scope may then be used again. Blocks.
  * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in a task of the scope), HC_EINTR, HC_EFORKED. */
 HC_API int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t *failure);
 
@@ -525,7 +539,94 @@ static inline hc_worker *hc_fork_join_fast(hc_worker *w, hc_fork *f) {
     return w - 1;
 }
 
-/* ---- 9 Seeing inside ------------------------------------------------------------------------------------------------ */
+/* ---- 9 Timers ------------------------------------------------------------------------------------------------------- */
+
+/* Every group has timers. They fire on its workers (any of them, in HC_KIND_PINNED too), never early; the time is that of hc_now(), which nobody sets. A timer that is
+ * due is run like any task, by whichever worker is free, also above the capacity. A worker that is stuck delays no timer while
+ * another is free (at most 1 ms); when all are busy, timers wait like tasks. A delay that reaches beyond the end of time, such as
+ * HC_NEVER, is never.
+ *     hc_schedule(g, remind, arg, 5000000000);           // once, in 5 s; no handle, and 24 bytes while it waits
+ */
+
+/* fn(arg) once, when `delay` ns have passed, or when hc_now() has reached `when`. 0, and what is past: now, through the queue,
+ * as hc_submit() but never refused for want of room. If the group is shut down before, on_unrun gets it back (NULL: it is only
+ * counted); for a drop of its own use hc_timer_create() without a handle.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_schedule(hc_group *g, hc_fn fn, void *arg, uint64_t delay);
+HC_API int hc_schedule_at(hc_group *g, hc_fn fn, void *arg, uint64_t when);
+
+enum {
+    HC_TIMER_ONCE = 0,
+    HC_TIMER_RATE = 1, /* every `period` from the first time on, without drift; never before the last body has returned */
+    HC_TIMER_DELAY = 2 /* `period` after the last body has returned */
+};
+/* HC_TIMER_RATE, when a body took so long, or the group was so busy, that times have passed: */
+enum {
+    HC_MISSED_COALESCE = 0, /* fire once, at once, for all of them */
+    HC_MISSED_BURST = 1,    /* fire once for each, one after the other */
+    HC_MISSED_SKIP = 2      /* fire next when the next time comes */
+};
+
+typedef struct hc_timer_options {
+    uint32_t size;  /* sizeof(hc_timer_options) */
+    uint32_t flags; /* none yet: 0 */
+    const hc_task_options *task; /* fn, arg, drop, label (and flags, which change nothing); copied.
+                                    A result or result_drop is HC_EINVAL */
+    uint32_t mode;   /* HC_TIMER_... */
+    uint32_t missed; /* HC_MISSED_..., for RATE only */
+    uint64_t delay;  /* ns until it fires first. HC_NEVER: not before hc_timer_arm() */
+    uint64_t when;   /* or, `delay` being 0: that time of hc_now() */
+    uint64_t period; /* ns, at least 1, for RATE and DELAY; 0 for ONCE */
+    uint64_t leeway; /* ns that it may be late, so that it can share a wake-up with others */
+} hc_timer_options;
+
+#define HC_TIMER_OPTIONS_INIT { (uint32_t)sizeof(hc_timer_options), 0, NULL, 0, 0, 0, 0, 0, 0 }
+
+/* Fills *options with the defaults for a struct of `size` bytes, as HC_TIMER_OPTIONS_INIT does. NULL: no effect. */
+HC_API void hc_timer_options_init(void *options, uint32_t size);
+
+/* A timer that can be changed, or that repeats. *out (unless `out` is NULL: it then goes on until it has fired its last, or the group
+ * is shut down) gets a handle, with one reference for you, before the body can run, and is NULL after an error.
+ *
+ * The series of a timer ends once: when it is cancelled, when its last handle goes, or, if a firing is pending, when its group is shut
+ * down; without a handle also when it has fired its last. Then, and not while the body runs, `drop` is called with `arg`, though it may have run: with
+ * HC_OK if no firing was pending, otherwise with HC_ECANCELED or HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory). Without
+ * a drop, the group's on_unrun is told of a pending firing that is lost, unless you have cancelled it. A timer that fires once and has
+ * a handle ends with its handle, not with its firing: it may be armed again. While a body runs nothing is pending, unless it was armed
+ * meanwhile.
+ * Returns 0, HC_EINVAL (also: without a handle, and never), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_timer_create(hc_group *g, const hc_timer_options *options, hc_timer **out);
+
+/* A handle may be kept after the group is gone. When the last one goes, the timer is cancelled. NULL: no effect. */
+HC_API void hc_timer_ref(hc_timer *t);
+HC_API void hc_timer_unref(hc_timer *t);
+
+/* Sets when the timer fires next, whether it waits, runs or has fired; the old time no longer counts. To put off what is pending
+ * costs least. HC_NEVER: it rests, until it is armed again. `period` changes that of a repeating timer; 0: as it was. While the body
+ * runs, the new time (from now, not from its return) replaces the next one, but it fires only when the body has returned. It sets a new
+ * phase for HC_TIMER_RATE.
+ * Returns what it was: HC_REMOVED (pending), HC_RUNNING, HC_DONE (neither); HC_EINVAL (a period, though it fires once),
+ * HC_ECANCELED (its series has ended), HC_ENOMEM (nothing has changed), HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_timer_arm(hc_timer *t, uint64_t delay, uint64_t period);
+HC_API int hc_timer_arm_at(hc_timer *t, uint64_t when, uint64_t period);
+
+/* Ends the series. Works from anywhere, the body included. hc_task_cancelled() tells a body that runs.
+ * Returns what it was: HC_REMOVED (a firing was pending: it will not happen), HC_RUNNING (this firing goes on), HC_DONE (neither),
+ * HC_EINVAL, HC_EFORKED. */
+HC_API int hc_timer_cancel(hc_timer *t);
+
+/* The same, and waits for a body, or a drop, that runs: afterwards nothing of the timer does. Blocks.
+ * Returns HC_REMOVED, HC_DONE, HC_EINVAL, HC_ETIMEDOUT (cancelled, but still running), HC_EDEADLK (the caller is in that body or
+ * drop: nothing has changed), HC_EFORKED. */
+HC_API int hc_timer_cancel_wait(hc_timer *t, uint64_t timeout);
+
+/* ns until it fires next: within its leeway, at the time that it shares with others; 0: it is due; HC_NEVER: nothing is pending. Returns 0, HC_EINVAL, HC_EFORKED. */
+HC_API int hc_timer_remaining(hc_timer *t, uint64_t *ns);
+
+/* How many times of its HC_TIMER_RATE have passed without a firing of their own. Returns 0, HC_EINVAL, HC_EFORKED. */
+HC_API int hc_timer_missed(hc_timer *t, uint64_t *count);
+
+/* ---- 10 Seeing inside ----------------------------------------------------------------------------------------------- */
 
 typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */
@@ -546,6 +647,8 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint64_t parks;             /* times a worker went to sleep */
     uint64_t wakes;             /* times one was woken */
     uint64_t barriers;          /* process-wide memory barriers paid */
+    uint64_t timers_pending;    /* not yet taken up by a worker; those that are cancelled are counted nowhere */
+    uint64_t timers_fired;      /* taken up, and then counted above like other tasks */
 } hc_group_stats_data;
 
 /* Writes at most `size` bytes of the snapshot to *out, and into out->size how many. Reads no clock, takes no lock that a

@@ -13,7 +13,7 @@ const char *const help_text = R"(hcperf: the workloads of libhomecooking, each a
   --svg DIR      one chart for each workload
   --words DIR    the folder whose text files W8 counts
   --java DIR     the compiled Java peers
-  --go FILE      the compiled Go peer
+  --go DIR       the compiled Go peers
   --fence DIR    the folder of a libhomecooking.so built with -Dbarrier=fence
   --help
 )";

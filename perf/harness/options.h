@@ -15,7 +15,7 @@ struct Options {
     std::string svg;                // folder, empty = none
     std::string words;              // folder of W8, empty = the installed documentation
     std::string java;               // folder of the compiled Java peers, empty = leave them out
-    std::string go;                 // the compiled Go peer, empty = leave it out
+    std::string go;                 // folder of the compiled Go peers, empty = leave them out
     std::string fence;              // folder of a libhomecooking.so built with -Dbarrier=fence, empty = leave it out
 };
 

@@ -146,7 +146,7 @@ void foreign_systems(const Options &o, Sheet &sheet, const std::string &kase, co
     if (!o.java.empty())
         for (const char *system : {"jdk-fixed", "jdk-fjp", "jdk-fjp-async"})
             peers.push_back({system, {"java", "-cp", o.java, "Storm", system}});
-    if (!o.go.empty()) peers.push_back({"go", {o.go}});
+    if (!o.go.empty()) peers.push_back({"go", {o.go + "/storm"}});
     for (const auto &[system, command] : peers) {
         std::vector<Entrant> entrant{child_entrant(system, std::make_shared<Child>(command), size_words(size))};
         for (int warm_up = 0; warm_up < (o.quick ? 2 : 3); ++warm_up) entrant[0].round();

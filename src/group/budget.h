@@ -27,8 +27,8 @@ class Budget {
         return got;
     }
     // What cannot be refused, though there may be no room: free_ is then below zero for a while.
-    void force() {
-        if (bounded()) free_.fetch_sub(1, memory_order_relaxed);
+    void force(uint64_t n = 1) {
+        if (bounded()) free_.fetch_sub(n, memory_order_relaxed);
     }
     bool half_empty() const {
         const auto free = static_cast<int64_t>(free_.load(memory_order_relaxed));

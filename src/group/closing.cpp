@@ -7,13 +7,16 @@
 
 namespace hc {
 
-void Group::shutdown(bool now) {
+void Group::shutdown(bool now, bool keep_timers) {
     // close
-    gate.raise(Gate::kClosed | (now ? Gate::kNow : 0));
+    gate.raise(Gate::kClosed | (now ? Gate::kNow : 0) | (keep_timers ? 0 : Gate::kDropTimers));
     // settle
     heavy_fence();  // pairs with light_fence in a submit: kClosed | the lane
     for (uint32_t i = 0; i < inbox_count; i++) Locked l(inboxes[i].producers);
-    { Locked l(registry::lock); }
+    {
+        Locked l(registry::lock);
+        timers.close();
+    }
     directory.each_lane([](Lane *lane) {
         while (!lane->try_claim()) thread_yield();
         lane->close();
@@ -27,6 +30,7 @@ void Group::shutdown(bool now) {
 }
 
 void Group::hand_back(Entry e) {
+    if (e.fn == run_timer) return hand_back_timer(static_cast<Timer *>(e.arg));
     if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), kWhyShutdown);
     if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(kWhyShutdown);
     if (e.fn == Ticket::run) {
@@ -76,12 +80,27 @@ void Group::reap_lanes() {
     });
 }
 
+bool Group::reap_timers() {
+    if (timers.all_gone()) return false;
+    uint32_t n;
+    {
+        registry::Borrowed frame(this);
+        n = timers.hand_back_some(this);
+    }
+    if (n == 0 || foreign()) return false;      // a drop has forked, and this is the child
+    reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
+    if (timers.all_gone()) went_idle();
+    return true;
+}
+
 bool Group::await(uint64_t deadline) {
     for (;;) {
         const uint32_t ticket = changed.prepare();
         if (gate.has(Gate::kSettled) && gate.has(Gate::kNow)) {
             reap_batches();
             reap_lanes();
+            while (reap_timers()) {
+            }
         }
         if (foreign()) return false;
         // Not only the workers: others may be handing back, or running what did not fit.

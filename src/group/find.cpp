@@ -1,5 +1,6 @@
 // Where a worker's next batch comes from.
 #include <algorithm>
+#include <utility>
 
 #include "group/forks.h"
 #include "group/group.h"
@@ -10,16 +11,38 @@ namespace hc {
 
 Worker::Found Worker::find() {
     met_busy_ = false;
-    bool found = false;
+    // Timers that are due and queues take turns: a flood of one does not keep the other waiting.
+    const bool queues_first = std::exchange(was_due_, false);
+    const bool found = queues_first ? find_in_queues() || find_due() : find_due() || find_in_queues();
+    if (found) return Found::kBatch;
+    if (group_.options().kind == Kind::kStealing && find_in_forks()) return Found::kFork;
+    return met_busy_ ? Found::kBusy : Found::kNothing;
+}
+
+bool Worker::find_in_queues() {
     switch (group_.options().kind) {
-        case Kind::kStealing:
-            found = find_behind_stuck() || find_in_lanes() || find_in_workers();
-            if (!found && find_in_forks()) return Found::kFork;
-            break;
-        case Kind::kShared: found = find_in(group_.inboxes[0].box, 1); break;  // one at a time: the order is strict
-        case Kind::kPinned: found = find_in(group_.inboxes[index_].box, group_.most_in_batch); break;
+        case Kind::kStealing: return find_behind_stuck() || find_in_lanes() || find_in_workers();
+        case Kind::kShared: return find_in(group_.inboxes[0].box, 1);  // one at a time: the order is strict
+        case Kind::kPinned: return find_in(group_.inboxes[index_].box, group_.most_in_batch);
     }
-    return found ? Found::kBatch : met_busy_ ? Found::kBusy : Found::kNothing;
+    return false;
+}
+
+bool Worker::find_due() {
+    Timers &timers = group_.timers;
+    if (!timers.any()) return false;
+    if (group_.winding_up()) {
+        constexpr int kAtATime = 64;
+        for (int i = 0; i < kAtATime && group_.reap_timers(); i++) met_busy_ = true;
+        return false;
+    }
+    const uint64_t at = now();
+    if (timers.next() > at) return false;
+    due_at_ = at;
+    const uint32_t most = group_.options().kind == Kind::kStealing ? std::min(pace_, group_.most_in_batch) : 1;
+    was_due_ = batch_.refill([&](Entry *out) { return timers.take_due(&group_, out, most, at); }) != 0;
+    group_.timer_gone();
+    return was_due_;
 }
 
 // The lanes in turn, one batch each: a flooded lane delays the next by one batch. A worker leaves the idle ones their share, as many as
@@ -101,6 +124,7 @@ bool Worker::find_in_forks() {
     return true;
 }
 
+// Timers do not count: see Timers::uncovered() and Timers::missed().
 uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
     const auto up_to = [most](uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, most)); };
     switch (group_.options().kind) {
@@ -118,7 +142,7 @@ uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
 }
 
 bool Worker::nothing_left() {
-    if (group_.options().kind == Kind::kPinned) return group_.inboxes[index_].box.empty();
+    if (group_.options().kind == Kind::kPinned) return group_.inboxes[index_].box.empty() && group_.timers.all_gone();
     if (!group_.queues_empty()) return false;
     // Not even on its way from a lane or a batch into another batch, where it might wait for one behind it.
     return group_.options().kind != Kind::kStealing || group_.gate.has(Gate::kNow) || group_.all_begun();

@@ -35,6 +35,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "group/watch.h"
 #include "sync/atomic.h"
 #include "sync/fence.h"
 #include "sync/parker.h"
@@ -46,6 +47,7 @@ class Gate {
     static constexpr uint64_t kClosed = uint64_t{1} << 32;  // submits are refused
     static constexpr uint64_t kSettled = uint64_t{1} << 33;  // what was accepted is visible, and does not grow any more
     static constexpr uint64_t kNow = uint64_t{1} << 34;      // what is queued is handed back instead of run
+    static constexpr uint64_t kDropTimers = uint64_t{1} << 36;  // with kClosed: pending timers are handed back
     static constexpr uint64_t kBounded = uint64_t{1} << 35;  // from the start: a submit takes room before it pushes
 
     static uint32_t parked(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
@@ -53,10 +55,11 @@ class Gate {
     // True for a submitter that has nothing to do after its push: nobody to wake, nothing closed.
     static bool open(uint64_t word) { return (word & ~(kSearchers | kBounded)) == 0; }
 
-    // `beds`: (workers + 63) / 64 words of zero; `parkers`: one for each worker. Both outlive the gate.
-    void start(Atomic<uint64_t> *beds, Parker *parkers, uint32_t workers) {
+    // `beds`: (workers + 63) / 64 words of zero; `parkers`: one for each worker. All outlive the gate.
+    void start(Atomic<uint64_t> *beds, Parker *parkers, uint32_t workers, const Watch *watch) {
         beds_ = beds;
         parkers_ = parkers;
+        watch_ = watch;
         bed_words_ = (workers + 63) / 64;
     }
 
@@ -85,8 +88,9 @@ class Gate {
         return true;
     }
 
+    // All that are parked now; who parks later has seen why.
     void wake_all() {
-        while (permission()) parkers_[take_any_bed()].unpark();
+        for (uint32_t n = parked(read()); n > 0 && permission(); n--) parkers_[take_any_bed()].unpark();
     }
 
     // Wakes this worker if it is parked, whoever searches.
@@ -171,18 +175,26 @@ class Gate {
         return (beds_[i / 64].fetch_and(~bit, memory_order_relaxed) & bit) != 0;
     }
     // With a permission there is a bit to be found, if not at the first pass. The lowest first: the same few workers
-    // stay warm, the others can end.
+    // stay warm, the others can end. Who sits and waits for a timer comes last.
     uint32_t take_any_bed() {
-        for (;;)
-            for (uint32_t k = 0; k < bed_words_; k++)
-                if (const uint64_t bits = beds_[k].load(memory_order_relaxed)) {
-                    const uint32_t i = k * 64 + static_cast<uint32_t>(std::countr_zero(bits));
-                    if (leave_bed(i)) return i;
-                }
+        for (;;) {
+            const uint32_t seat[2] = {watch_->sitting(0), watch_->sitting(1)};
+            for (uint32_t k = 0; k < bed_words_; k++) {
+                uint64_t bits = beds_[k].load(memory_order_relaxed);
+                for (const uint32_t i : seat)
+                    if (i / 64 == k) bits &= ~(uint64_t{1} << i % 64);
+                if (bits == 0) continue;
+                const uint32_t i = k * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+                if (leave_bed(i)) return i;
+            }
+            for (unsigned k = 2; k-- > 0;)
+                if (seat[k] != Watch::kNobody && in_bed(seat[k]) && leave_bed(seat[k])) return seat[k];
+        }
     }
 
     alignas(64) Atomic<uint64_t> word_{0};
     Atomic<uint64_t> *beds_ = nullptr;
+    const Watch *watch_ = nullptr;
     Parker *parkers_ = nullptr;
     uint32_t bed_words_ = 0;
 };

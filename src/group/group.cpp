@@ -41,7 +41,7 @@ bool Group::build() {
     const uint32_t n = worker_count = options_.workers;
     if ((parkers_ = build_array<Parker>(n)) == nullptr) return false;
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
-    gate.start(beds_, parkers_, n);
+    gate.start(beds_, parkers_, n, &timers.watch);
     if (budget.bounded()) gate.raise(Gate::kBounded);
     most_sharers = usable_cpus();
     most_in_batch = budget.most_in_batch(n, Batch::kSize);
@@ -96,6 +96,7 @@ void Group::free(Group *g) {
         Locked l(registry::lock);
         g->each_box([](Outbox &o) { registry::cut(&o); });
     }
+    g->timers.end();
     g->directory.each_lane([](Lane *lane) { memory::destroy(static_cast<Outbox *>(lane)); });
     const uint32_t n = g->worker_count;
     destroy_array(g->workers, n, n);
@@ -144,6 +145,12 @@ bool Group::divert_forks() {
     return true;
 }
 
+void Group::timer_gone() {
+    if (!closed() || !winding_up()) return;
+    light_fence();  // pairs with heavy_fence in park(): the last timer that was kept | the word
+    gate.wake_all();
+}
+
 void Group::worker_gone() {
     // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself
     if (alive_.fetch_sub(1, memory_order_acq_rel) != 1) return;
@@ -154,15 +161,17 @@ void Group::worker_gone() {
 bool Group::queues_empty() {
     bool empty = true;
     each_box([&](Outbox &o) { empty = empty && o.empty(); });
+    empty = empty && timers.all_gone();
     for (uint32_t i = 0; i < worker_count; i++) empty = empty && !workers[i].batch().has_rest();
     return empty;
 }
 
 // What has begun only grows, and what was accepted does not: if the sums are equal, nothing is in between.
 bool Group::all_begun() {
+    if (!timers.all_gone()) return false;  // now what has fired does not grow any more either
     uint64_t begun = reaped.load(memory_order_relaxed) + taken_begun.load(memory_order_relaxed);
     for (uint32_t i = 0; i < worker_count; i++) begun += workers[i].batch().begun();
-    uint64_t pushed = 0;
+    uint64_t pushed = timers.fired();
     each_box([&](Outbox &o) { pushed += o.pushed_total(); });
     return begun == pushed;
 }
@@ -175,7 +184,7 @@ bool Group::quiescent() {
                      taken_ended.load(memory_order_acquire);
     for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
     each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
-    uint64_t begun = 0;
+    uint64_t begun = timers.fired();
     each_box([&](Outbox &o) { begun += o.pushed_total() + o.here_begun.load(memory_order_relaxed); });
     begun += helped_begun.load(memory_order_relaxed);
     return ended == begun;

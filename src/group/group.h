@@ -14,6 +14,7 @@
 #include "group/budget.h"
 #include "group/gate.h"
 #include "group/inbox.h"
+#include "group/timers.h"
 #include "group/worker.h"
 #include "queue/directory.h"
 #include "sync/event.h"
@@ -47,10 +48,16 @@ class Group {
     void unref();
     bool foreign() const;  // of the parent process
     bool closed() const { return gate.closed(); }
+    // Closed, and no timer has to be waited for. Until it is settled, one may still be accepted.
+    bool winding_up() const {
+        return closed() && (gate.has(Gate::kDropTimers) || (gate.has(Gate::kSettled) && !timers.keeping()));
+    }
 
     // closing.cpp
-    void shutdown(bool now);
+    void shutdown(bool now, bool keep_timers = false);
     void hand_back(Entry e);        // an accepted task will not run, for the group is shut down
+    void timer_gone();              // was it the last that a closed group has kept?
+    bool reap_timers();             // hands pending ones back; false: there is none, or this is the child of a fork
     bool await(uint64_t deadline);  // false: timed out
 
     bool drain(uint64_t deadline);
@@ -94,6 +101,7 @@ class Group {
     Directory directory;
     RingPool rings;
     Budget budget;
+    Timers timers;
     Event changed;
     uint32_t worker_count = 0;
     uint32_t most_in_batch = 0;
@@ -129,9 +137,9 @@ class Group {
     Atomic<uint32_t> turn_{0};
     Atomic<uint32_t> refs_{2};  // the creator's, the workers'
     Atomic<uint32_t> alive_{0};
-    uint32_t started_ = 0;  // threads to join
+    Plain<uint32_t> started_{0};  // threads to join
     Mutex join_lock_;
-    bool joined_ = false;
+    Plain<bool> joined_{false};
 };
 
 }  // namespace hc

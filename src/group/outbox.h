@@ -18,6 +18,7 @@ namespace hc {
 class Group;
 class Worker;
 struct ThreadRecord;
+struct Timer;
 struct Binding;
 
 struct Outbox : Lane {
@@ -50,6 +51,7 @@ struct Context {
     Worker *worker = nullptr;  // whose index the task sees
     const char *label = nullptr;
     Task *task = nullptr;  // held, or a scope's
+    Timer *timer = nullptr;  // held
     Deque *forks = nullptr;  // where it forks: in the group, or in one that it has entered; nullptr: it has not yet
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
@@ -62,6 +64,7 @@ struct ThreadRecord {
     Outbox *hot_outbox = nullptr;
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
+    uint32_t number = 0;     // threads are spread over the shards of timers by it
     uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet
     Context outermost;
     Context *now = &outermost;

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #include "group/group.h"
 #include "group/worker.h"
 
@@ -16,6 +18,7 @@ Mutex lock;
 
 namespace {
 
+std::atomic<uint32_t> threads{0};  // that ever came
 pthread_key_t key;
 bool ready = false;
 bool forked_in_task = false;  // this process, by a task of its parent
@@ -54,7 +57,7 @@ void child() {
 }  // namespace
 
 bool setup() {
-    Locked l(lock);
+    Locked l(lock);  // several threads may each create the first group
     if (ready) return true;
     if (pthread_key_create(&key, hand_back) != 0) return false;
     if (pthread_atfork(nullptr, nullptr, child) != 0) {
@@ -67,14 +70,17 @@ bool setup() {
 ThreadRecord *record() {
     if (this_thread != nullptr) return this_thread;
     auto *t = memory::make<ThreadRecord>();
-    if (t != nullptr && pthread_setspecific(key, t) != 0) {
+    if (t == nullptr) return nullptr;
+    if (pthread_setspecific(key, t) != 0) {
         memory::destroy(t);
         return nullptr;
     }
+    t->number = threads.fetch_add(1, std::memory_order_relaxed);
     return this_thread = t;
 }
 
 void adopt(ThreadRecord *made) {
+    made->number = threads.fetch_add(1, std::memory_order_relaxed);
     this_thread = made;
     pthread_setspecific(key, made);  // if it fails, retire() does what the key's destructor would have done
 }

@@ -1,28 +1,36 @@
 // How a worker takes part in the protocol of gate.h.
+#include <algorithm>
+
 #include "group/group.h"
 #include "group/worker.h"
 
 namespace hc {
 
+// A batch of timers, which should take less time than it costs to wake somebody for the rest of it. If it takes longer, whoever has
+// the other seat comes and takes that rest.
+bool Worker::watched() const {
+    return was_due_ && batch_.rest() <= pace_ / 4 && group_.timers.watch.covers(due_at_);
+}
+
 // A batch has been filled: before its first task runs, make sure that what else is there has somebody to look at it.
 // A worker that goes away from short forks into something else must be replaced; one that runs such a fork will be back.
 void Worker::publish(bool was_searching, bool for_fork) {
-    if (group_.options().kind == Kind::kPinned) {  // nobody else may run it
-        if (was_searching) group_.gate.stop_searching();
-        return;
-    }
-    const auto more = [this, for_fork](uint32_t most) {
-        const uint64_t rest = batch_.rest();
+    const bool others_may_run_it = group_.options().kind != Kind::kPinned;
+    const auto more = [&](uint32_t most) {
+        if (!others_may_run_it) return 0u;
+        const uint64_t rest = watched() ? 0 : batch_.rest();
         const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
         return mine == most ? most : mine + work_left(most - mine, !for_fork || forks_matter());
     };
     uint32_t woken = 0;
     if (was_searching) {
         woken = group_.gate.found_work([&](uint32_t most) {
-            if (group_.divert_forks()) heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
-            return more(most);
+            if (others_may_run_it && group_.divert_forks())
+                heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+            const uint32_t left = more(most);
+            return left == 0 && group_.timers.uncovered() ? 1 : left;
         });
-    } else if (batch_.rest() > 1 || (owes_look_ && more(1) != 0)) {
+    } else if (others_may_run_it && ((batch_.rest() > 1 && !watched()) || (owes_look_ && more(1) != 0))) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woken = group_.gate.after_publish();
     }
@@ -47,17 +55,29 @@ void Worker::park(bool searching) {
     Gate &gate = group_.gate;
     const bool stealing = group_.options().kind == Kind::kStealing;
     if (stealing && watch_forks()) return keep_watch(searching);
+    const Watch::Turn turn = group_.timers.begin_watch(index_);
     Directory::Unlisted unlisted;
-    if (stealing) group_.directory.unlist_empty(&unlisted);
+    if (stealing && !turn.nap) group_.directory.unlist_empty(&unlisted);
     gate.announce(index_, searching);
     if (stealing && forks_matter()) group_.divert_forks();
-    heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
-    counters.barriers.add();
+    if (turn.nap) {
+        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in Timers::armed(): the seat | Shard::next
+    } else {
+        heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
+        counters.barriers.add();
+    }
     bool found = stealing && group_.directory.relist(unlisted);
-    found = found || work_left(1, forks_matter()) != 0 || gate.closed();
-    if (found && gate.cancel(index_)) return;
+    found = found || work_left(1, forks_matter()) != 0 || group_.winding_up() || group_.timers.missed(turn);
+    if (found && gate.cancel(index_)) return group_.timers.end_watch(turn, false);
     counters.parks.add();
-    gate.sleep(index_);
+    bool timed_out = false;
+    if (turn.until == kNever) {
+        gate.sleep(index_);
+    } else {
+        timed_out = !gate.sleep_until(index_, turn.until);
+        if (timed_out && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
+    }
+    group_.timers.end_watch(turn, timed_out);
 }
 
 // Parked for a moment. Needs no barrier: who does not see it in the word is seen when the moment is over. Only a shutdown, which
@@ -66,7 +86,8 @@ void Worker::keep_watch(bool searching) {
     Gate &gate = group_.gate;
     gate.announce(index_, searching);
     counters.parks.add();
-    const bool over = gate.closed() || !gate.sleep_until(index_, fork_again_);
+    const uint64_t until = std::min(fork_again_, group_.timers.next());
+    const bool over = group_.winding_up() || !gate.sleep_until(index_, until);
     if (over && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
     group_.end_watch();
 }

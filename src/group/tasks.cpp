@@ -1,7 +1,7 @@
 #include "group/tasks.h"
 
+#include "group/callback.h"
 #include "group/forks.h"
-#include "group/registry.h"
 #include "group/scope.h"
 #include "task/home.h"
 
@@ -44,25 +44,8 @@ void forget_task(Task *t) {
     t->home->give(t);
 }
 
-namespace {
-
-// In a callback of g, on whatever thread. False: it has forked, and this is the child.
-template <class Callback>
-bool inside(Group *g, Callback &&callback) {
-    if (g == nullptr || (this_thread != nullptr && this_thread->now->group == g)) {
-        callback();
-        return g == nullptr || !g->foreign();
-    }
-    registry::Call call(g);
-    registry::Borrowed context(g);
-    callback();
-    return !g->foreign();
-}
-
-}  // namespace
-
 void call_drop(Group *g, Task *t, int32_t why) {
-    inside(g, [&] {
+    in_callback(g, [&] {
         if (t->drop != nullptr)
             t->drop(t->arg, why);
         else if (g != nullptr && g->options().on_unrun != nullptr)
@@ -77,7 +60,7 @@ void wake_waiters(Task *t) {
 }
 
 bool run_body(Group *g, Task *t) {
-    return inside(g, [&] {
+    return in_callback(g, [&] {
         ThreadRecord *self = this_thread;
         if (self == nullptr) return t->fn(t->arg);
         Context here = *self->now;

@@ -26,6 +26,7 @@ void *Worker::body(void *p) {
     Group &g = self->group_;
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
+    thread_exact_timeouts();
     ThreadRecord *record = std::exchange(self->record_, nullptr);
     record->self = self;
     record->outermost.group = &g;
@@ -70,7 +71,7 @@ void Worker::loop() {
             spin_end = spin == 0 ? 0 : after(spin);
         }
         if (gate.has(Gate::kSettled) && nothing_left()) break;
-        if (found == Found::kBusy || gate.closed()) {
+        if (found == Found::kBusy || group_.winding_up()) {
             thread_yield();  // whoever has it may be waiting for this CPU
             continue;
         }

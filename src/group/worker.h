@@ -44,6 +44,8 @@ class alignas(64) Worker {
     // find.cpp: a batch of work, from wherever the group's kind allows
     enum class Found { kBatch, kFork, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
     Found find();
+    bool find_in_queues();
+    bool find_due();
     bool find_in_lanes();
     bool find_in_workers();
     bool find_behind_stuck();
@@ -57,6 +59,7 @@ class alignas(64) Worker {
     // sleep.cpp
     void publish(bool was_searching, bool for_fork = false);
     void park(bool searching);
+    bool watched() const;
     bool watch_forks();
     void keep_watch(bool searching);
     void tidy();
@@ -74,6 +77,8 @@ class alignas(64) Worker {
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
     bool met_busy_ = false;         // by the find() under way
+    bool was_due_ = false;          // the last batch was of timers,
+    uint64_t due_at_ = 0;           // that were due then
     Frame *fork_ = nullptr;         // what it found
 
     // Are forks worth stealing? See sleep.cpp.

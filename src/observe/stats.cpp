@@ -37,6 +37,12 @@ Stats stats(Group &g) {
         s.submitted += o.pushed_total();
         s.lanes++;
     });
+    g.timers.each([&](Shard &shard) {
+        const uint64_t out_of_wheel = shard.fired.load(memory_order_relaxed);
+        s.submitted += out_of_wheel;
+        s.timers_fired += out_of_wheel - shard.dropped.load(memory_order_relaxed);
+        s.timers_pending += shard.pending.load(memory_order_relaxed);
+    });
     const uint64_t out = s.started + s.unrun;
     s.queued = s.submitted > out ? s.submitted - out : 0;
     return s;

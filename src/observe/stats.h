@@ -10,6 +10,7 @@ struct Stats {
     uint32_t workers, parked, searching;
     uint64_t submitted, started, finished, unrun, queued, lanes;
     uint64_t claims, claims_lost, steals, steals_lost, parks, wakes, barriers;
+    uint64_t timers_pending, timers_fired;
 };
 
 Stats stats(Group &g);

@@ -9,15 +9,16 @@ using Mutex = std::mutex;
 #endif
 namespace hc {
 
-class Locked {
+template <class M>
+class Locked {  // M: Mutex, or Lock (lock.h)
   public:
-    explicit Locked(Mutex &m) : m_(m) { m_.lock(); }
+    explicit Locked(M &m) : m_(m) { m_.lock(); }
     ~Locked() { m_.unlock(); }
     Locked(const Locked &) = delete;
     Locked &operator=(const Locked &) = delete;
 
   private:
-    Mutex &m_;
+    M &m_;
 };
 
 }  // namespace hc

@@ -1,6 +1,7 @@
 #include "sync/thread.h"
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +38,11 @@ void thread_name(const char *name, uint32_t index) {
     char text[16];
     snprintf(text, sizeof text, "%.*s%s", 15 - digits, name, number);
     pthread_setname_np(pthread_self(), text);
+}
+
+void thread_exact_timeouts() {
+    KeepErrno keep;
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }
 
 sigset_t thread_signals() {

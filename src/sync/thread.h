@@ -19,6 +19,9 @@ inline void thread_detach(Thread t) { pthread_detach(t); }
 // index.
 void thread_name(const char *name, uint32_t index);
 
+// Timeouts of the calling thread are not stretched: the kernel's slack, 50 us, is five times what waking up takes.
+void thread_exact_timeouts();
+
 sigset_t thread_signals();  // the mask of the caller
 void thread_set_signals(const sigset_t &mask);
 

@@ -97,8 +97,8 @@ struct Task {
 
     // By the claimer, while it runs: its forks are in d. True: somebody listens, who may have looked in vain, and may help.
     bool forks_in(Deque *d) {
-        runner.store(d, memory_order_release);                            // pairs with the acquires in wait.cpp
-        return (state.fetch_or(0, memory_order_acq_rel) & kWatched) != 0;  // release: pairs with listen()
+        runner.store(d, memory_order_release);                             // pairs with the acquires in wait.cpp
+        return (state.fetch_or(0, memory_order_release) & kWatched) != 0;  // pairs with listen()
     }
     // By the claimer. True: somebody listens.
     bool end() {

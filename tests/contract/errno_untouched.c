@@ -21,6 +21,32 @@ enum { marker = 12345 };
 
 static void sees_marker(void *arg) { count_task(arg); }
 
+static void timers_keep_it(hc_group *g, atomic_int *ran) {
+    hc_task_options task = HC_TASK_OPTIONS_INIT;
+    hc_timer_options options = HC_TIMER_OPTIONS_INIT;
+    hc_timer *t = NULL;
+    uint64_t n;
+    task.fn = sees_marker;
+    task.arg = ran;
+    options.task = &task;
+    options.delay = 1000000;
+    for (int i = 0; i < 500; ++i) KEEPS(hc_schedule(g, sees_marker, ran, 100000));
+    KEEPS(hc_schedule_at(g, sees_marker, ran, 1));
+    KEEPS(hc_timer_create(g, &options, NULL));
+    KEEPS(hc_timer_create(g, &options, &t));
+    CHECK(t != NULL);
+    KEEPS(hc_timer_arm(t, 1, 0));
+    KEEPS(hc_timer_arm_at(t, HC_NEVER, 0));
+    KEEPS(hc_timer_remaining(t, &n));
+    KEEPS(hc_timer_missed(t, &n));
+    KEEPS(hc_timer_cancel(t));
+    KEEPS(hc_timer_cancel_wait(t, 1000));
+    KEEPS_VOID(hc_timer_ref(t));
+    KEEPS_VOID(hc_timer_unref(t));
+    KEEPS_VOID(hc_timer_unref(t));
+    KEEPS_VOID(hc_timer_options_init(&options, (uint32_t)sizeof options));
+}
+
 static void no_function_sets_it(void) {
     hc_group *g = NULL;
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
@@ -60,6 +86,7 @@ static void no_function_sets_it(void) {
     KEEPS(hc_group_drain(g, 0));
     KEEPS(hc_group_drain(g, 1000000)); /* a futex that times out says so in errno */
     KEEPS(hc_group_stats(g, &data, (uint32_t)sizeof data));
+    timers_keep_it(g, &ran);
     KEEPS(hc_group_trim(g));
     KEEPS(hc_group_current());
     KEEPS(hc_worker_index());

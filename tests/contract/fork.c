@@ -19,6 +19,15 @@ static void every_function_answers_forked(hc_group *g) {
     hc_task_options task = HC_TASK_OPTIONS_INIT;
     task.fn = never_runs;
     CHECK_RC(hc_task_submit(g, &task, NULL), HC_EFORKED);
+    CHECK_RC(hc_schedule(g, never_runs, NULL, 0), HC_EFORKED);
+    CHECK_RC(hc_schedule(g, never_runs, NULL, 1), HC_EFORKED);
+    CHECK_RC(hc_schedule_at(g, never_runs, NULL, HC_NEVER), HC_EFORKED);
+    hc_timer_options timer = HC_TIMER_OPTIONS_INIT;
+    timer.task = &task;
+    hc_timer *t = (hc_timer *)g;
+    CHECK_RC(hc_timer_create(g, &timer, &t), HC_EFORKED);
+    CHECK(t == NULL);
+    CHECK_RC(hc_timer_create(g, &timer, NULL), HC_EFORKED);
     CHECK_RC(hc_group_drain(g, 0), HC_EFORKED);
     CHECK_RC(hc_group_drain(g, HC_NEVER), HC_EFORKED);
     CHECK_RC(hc_group_await(g, 0), HC_EFORKED);
@@ -28,6 +37,7 @@ static void every_function_answers_forked(hc_group *g) {
     CHECK_RC(hc_group_trim(g), HC_EFORKED);
     CHECK_RC(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN), HC_EFORKED);
     CHECK_RC(hc_group_shutdown(g, HC_SHUTDOWN_NOW), HC_EFORKED);
+    CHECK_RC(hc_group_shutdown(g, HC_SHUTDOWN_RUN_TIMERS), HC_EFORKED);
     CHECK_RC(hc_group_destroy(g), HC_EFORKED);
     hc_group_ref(g);
     hc_group_unref(g);

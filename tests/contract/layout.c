@@ -35,6 +35,17 @@ AT(hc_task_options, label, 32);
 AT(hc_task_options, result, 40); /* since the second release */
 AT(hc_task_options, result_drop, 48);
 
+_Static_assert(sizeof(hc_timer_options) >= 56, "the first part of hc_timer_options");
+AT(hc_timer_options, size, 0);
+AT(hc_timer_options, flags, 4);
+AT(hc_timer_options, task, 8);
+AT(hc_timer_options, mode, 16);
+AT(hc_timer_options, missed, 20);
+AT(hc_timer_options, delay, 24);
+AT(hc_timer_options, when, 32);
+AT(hc_timer_options, period, 40);
+AT(hc_timer_options, leeway, 48);
+
 _Static_assert(sizeof(hc_call) == 16, "hc_call is an array element: frozen");
 AT(hc_call, fn, 0);
 AT(hc_call, arg, 8);
@@ -70,6 +81,8 @@ AT(hc_group_stats_data, steals_lost, 88);
 AT(hc_group_stats_data, parks, 96);
 AT(hc_group_stats_data, wakes, 104);
 AT(hc_group_stats_data, barriers, 112);
+AT(hc_group_stats_data, timers_pending, 120); /* since timers are there */
+AT(hc_group_stats_data, timers_fired, 128);
 
 IS(HC_KIND_STEALING, 0);
 IS(HC_KIND_SHARED, 1);
@@ -78,6 +91,13 @@ IS(HC_FULL_FAIL, 0);
 IS(HC_FULL_RUN, 2);
 IS(HC_SHUTDOWN_DRAIN, 0);
 IS(HC_SHUTDOWN_NOW, 1);
+IS(HC_SHUTDOWN_RUN_TIMERS, 2);
+IS(HC_TIMER_ONCE, 0);
+IS(HC_TIMER_RATE, 1);
+IS(HC_TIMER_DELAY, 2);
+IS(HC_MISSED_COALESCE, 0);
+IS(HC_MISSED_BURST, 1);
+IS(HC_MISSED_SKIP, 2);
 IS(HC_FEATURE_MEMBARRIER, 1);
 IS(HC_TASK_WORKER_ONLY, 1);
 IS(HC_WAIT_HELP_ANY, 1);
@@ -96,6 +116,7 @@ IS(HC_NONE64, UINT64_MAX);
 static void the_init_functions_are_the_init_macros(void) {
     const hc_group_options group = HC_GROUP_OPTIONS_INIT;
     const hc_task_options task = HC_TASK_OPTIONS_INIT;
+    const hc_timer_options timer = HC_TIMER_OPTIONS_INIT;
     unsigned char bytes[256];
 
     memset(bytes, 0xAA, sizeof bytes);
@@ -107,12 +128,17 @@ static void the_init_functions_are_the_init_macros(void) {
     hc_task_options_init(bytes, (uint32_t)sizeof task);
     CHECK(memcmp(bytes, &task, sizeof task) == 0);
     CHECK_EQ(bytes[sizeof task], 0xAA);
+
+    memset(bytes, 0xAA, sizeof bytes);
+    hc_timer_options_init(bytes, (uint32_t)sizeof timer);
+    CHECK(memcmp(bytes, &timer, sizeof timer) == 0);
+    CHECK_EQ(bytes[sizeof timer], 0xAA);
 }
 
 /* A program of a newer header, with a larger struct: all of it is filled, so that the unknown part is zero. */
 static void the_init_functions_fill_the_size_they_are_given(void) {
-    void (*const init[])(void *, uint32_t) = {hc_group_options_init, hc_task_options_init};
-    for (size_t f = 0; f < 2; ++f) {
+    void (*const init[])(void *, uint32_t) = {hc_group_options_init, hc_task_options_init, hc_timer_options_init};
+    for (size_t f = 0; f < 3; ++f) {
         _Alignas(8) unsigned char bytes[256];
         memset(bytes, 0xAA, sizeof bytes);
         init[f](bytes, 160);

@@ -1,6 +1,6 @@
 /* Guards against: an answer that was never tried. Every cell of matrix.def: function x result x {outside, in a task,
  * after a shutdown, with NULL}; matrix.py sees to it that the table is complete. */
-#include "matrix_probes_held.h"
+#include "matrix_probes_timers.h"
 
 typedef struct cell {
     int alternative; /* another result that is as good; 0: none */
@@ -58,9 +58,9 @@ static void try_here(void) {
 
 static void try_in_task(void *arg) {
     (void)arg;
-    prepare(g, trying->group);
+    prepare_all(g, trying->group);
     try_here();
-    release(trying->group);
+    release_all(trying->group);
 }
 
 static bool is_bounded(enum group_kind kind) {
@@ -69,7 +69,7 @@ static bool is_bounded(enum group_kind kind) {
 
 static bool is_held(enum group_kind kind) {
     return kind == held || kind == pinned_held || kind == scope_held || kind == scope_busy || kind == queued ||
-           is_bounded(kind);
+           kind == timer_pending || is_bounded(kind);
 }
 
 static void try_cell(void) {
@@ -77,6 +77,7 @@ static void try_cell(void) {
     enum group_kind kind = trying->group;
     if (kind == pinned || kind == pinned_held || kind == pinned_full) options.kind = HC_KIND_PINNED;
     if (is_bounded(kind)) options.capacity = 7;
+    if (kind == two || kind == timer_running) options.max_workers = 2;
     bool hold_worker = place != in_task && is_held(kind);
 
     g = group_with(&options);
@@ -87,10 +88,10 @@ static void try_cell(void) {
         CHECK_OK(hc_submit(g, try_in_task, NULL));
         CHECK_OK(hc_group_drain(g, HC_NEVER));
     } else {
-        prepare(g, kind);
+        prepare_all(g, kind);
         if (place == shut) CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
         try_here();
-        release(kind);
+        release_all(kind);
     }
     if (hold_worker) gate_open(&at);
     CHECK_OK(hc_group_destroy(g));

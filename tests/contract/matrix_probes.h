@@ -12,7 +12,8 @@ enum place { outside, in_task, shut, with_null };
 enum group_kind { /* what a probe gets, see matrix.def */
     plain, held, full, pinned, pinned_held, pinned_full, fresh,
     promise, queued, running, ended, failed, /* and a task */
-    scope, scope_held, scope_full, scope_busy /* and a scope */
+    scope, scope_held, scope_full, scope_busy, /* and a scope */
+    two, timer_pending, timer_resting, timer_cancelled, timer_running /* and a timer */
 };
 static enum place place; /* of the cell that is being tried; there is one at a time */
 
@@ -118,7 +119,7 @@ static int ref_unref(hc_group *g) {
     return HC_OK;
 }
 static int shut_down(hc_group *g) { return hc_group_shutdown(g, HC_SHUTDOWN_DRAIN); }
-static int shut_down_bad(hc_group *g) { return hc_group_shutdown(g, g == NULL ? HC_SHUTDOWN_NOW : 2); }
+static int shut_down_bad(hc_group *g) { return hc_group_shutdown(g, g == NULL ? HC_SHUTDOWN_NOW : 3); }
 static int drain(hc_group *g) { return hc_group_drain(g, HC_NEVER); }
 static int drain_poll(hc_group *g) { return hc_group_drain(g, 0); }
 static int await(hc_group *g) { return hc_group_await(g, HC_NEVER); }

@@ -30,8 +30,9 @@ static void submit_droppable(hc_group *g, int n) {
 static void null_and_unknown_ways_are_refused(void) {
     CHECK_RC(hc_group_shutdown(NULL, HC_SHUTDOWN_DRAIN), HC_EINVAL);
     CHECK_RC(hc_group_shutdown(NULL, HC_SHUTDOWN_NOW), HC_EINVAL);
+    CHECK_RC(hc_group_shutdown(NULL, HC_SHUTDOWN_RUN_TIMERS), HC_EINVAL);
     hc_group *g = group_of(1);
-    CHECK_RC(hc_group_shutdown(g, 2), HC_EINVAL);
+    CHECK_RC(hc_group_shutdown(g, 3), HC_EINVAL);
     CHECK_RC(hc_group_shutdown(g, HC_NONE32), HC_EINVAL);
     reset();
     CHECK_OK(hc_submit(g, run_task, NULL)); /* a refused shutdown is none */
@@ -65,6 +66,7 @@ static void every_submit_is_refused_after(uint32_t how) {
 static void no_submit_enters_after_a_shutdown(void) {
     every_submit_is_refused_after(HC_SHUTDOWN_DRAIN);
     every_submit_is_refused_after(HC_SHUTDOWN_NOW);
+    every_submit_is_refused_after(HC_SHUTDOWN_RUN_TIMERS);
 }
 
 /* A task that is already inside is no exception. */

@@ -22,7 +22,7 @@ static void the_size_goes_both_ways(void) {
         hc_group_stats_data data;
         unsigned char bytes[sizeof(hc_group_stats_data) + 104];
     } out;
-    const uint32_t sizes[] = {120, (uint32_t)sizeof(hc_group_stats_data), (uint32_t)sizeof out, UINT32_MAX};
+    const uint32_t sizes[] = {120, 121, 128, (uint32_t)sizeof(hc_group_stats_data), (uint32_t)sizeof out, UINT32_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         memset(&out, 0xAA, sizeof out);
         CHECK_OK(hc_group_stats(g, &out.data, sizes[i]));

@@ -14,7 +14,8 @@ struct Beds : Model<Threads> {
     Gate gate;
     Atomic<uint64_t> beds[1];
     Parker parkers[Workers];
-    Beds() { gate.start(beds, parkers, Workers); }
+    Watch watch;
+    Beds() { gate.start(beds, parkers, Workers, &watch); }
 
     // As Worker::park(): SEARCHING afterwards.
     template <class Look>
@@ -91,6 +92,30 @@ struct Over : Beds<kWorkers + 2, kWorkers> {
     }
 };
 
+// A searcher has found other work, which may take for ever, while a task is published that its submitter leaves to the
+// searcher, and the only other worker falls asleep: hazard B. What found_work() is given to look with does not fence by itself.
+struct Found : Beds<3, 2> {
+    Atomic<int> task;
+    Found() { gate.begin_search(1); }
+    void thread(unsigned i) override {
+        const auto look = [&] { return task.load(memory_order_relaxed) != 0; };
+        if (i == 0) {
+            task.store(1, memory_order_relaxed);
+            light_fence();
+            gate.after_publish();
+        }
+        if (i == 1) gate.found_work([&](uint32_t) { return look() ? 1u : 0u; });
+        if (i == 2) {
+            bool searching = false;
+            while (!look()) {
+                park(1, searching, look);
+                searching = true;
+            }
+            if (searching) gate.stop_searching();
+        }
+    }
+};
+
 // What was done before a flag was raised is seen by whoever sees the flag.
 struct Flags : Beds<2, 1> {
     Plain<int> data{0};
@@ -113,6 +138,7 @@ int main() {
     ok &= holds<Over<1>>("over for one", 50'000);
     ok &= holds<Over<2>>("over for two", 200'000);
     ok &= holds<Over<3>>("over for three", 100'000);
+    ok &= holds<Found>("found", 20'000);
     ok &= holds<Flags>("flags", 50'000);
     return ok ? 0 : 1;
 }

@@ -93,6 +93,28 @@ struct Stuck : Closed<3, 4> {
     }
 };
 
+// Nobody waits for the end.
+struct StuckLeft : Closed<2, 2> {
+    Condition other;
+    StuckLeft() {
+        build(1);
+        give(0, {0, 1});
+        tasks[0].until = &other;
+    }
+    void begun() override {
+        if (tasks[1].unrun + tasks[1].ran) other.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            g->shutdown(true);
+        } else {
+            g->workers[0].run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+};
+
 // Who waits is another than who closes, and waits from before. A task waits for those behind it, in its batch and in a lane.
 template <bool kInLane>
 struct StuckAwaited : Closed<4, 3> {
@@ -145,6 +167,37 @@ struct StuckDrop : Closed<3, 2> {
         if (i == 1) close(true);
         if (i == 2) work(0);
         thread_ends();
+    }
+};
+
+// The same, and the batch was filled when the shutdown had looked for such already. Who comes then to await the end hands
+// the rest back.
+struct StuckDropAwaited : Closed<2, 2> {
+    Condition stuck, other;
+    StuckDropAwaited() {
+        build(1);
+        g->shutdown(true);
+        give(0, {0, 1});
+    }
+    void begun() override {
+        if (tasks[1].unrun) return other.meet();
+        stuck.meet();
+        other.wait();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            stuck.wait();
+            CHECK(g->await(kNever));
+            results();
+        } else {
+            g->workers[0].run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+    void after() override {
+        CHECK(tasks[0].unrun == 1 && tasks[1].unrun == 1);
+        g->unref();
     }
 };
 
@@ -368,9 +421,11 @@ int main() {
     ok &= holds<TwoWorkers>("two workers", 30'000);
     ok &= holds<Entwined>("entwined", 60'000);
     ok &= holds<Stuck>("stuck", 30'000);
+    ok &= holds<StuckLeft>("stuck, left", 10'000);
     ok &= holds<StuckAwaited<false>>("stuck, awaited", 30'000);
     ok &= holds<StuckAwaited<true>>("stuck, in a lane", 30'000);
     ok &= holds<StuckDrop>("stuck drop", 30'000);
+    ok &= holds<StuckDropAwaited>("stuck drop, awaited", 10'000);
     ok &= holds<CallerRan>("caller ran", 30'000);
     ok &= holds<TwoClosers>("two closers", 30'000);
     ok &= holds<LetGo>("let go", 30'000);

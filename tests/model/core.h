@@ -29,6 +29,10 @@
 #include "group/run_ticket.cpp"
 #include "group/sleep.cpp"
 #include "group/submit.cpp"
+#include "group/timer_calls.cpp"
+#include "group/timer_life.cpp"
+#include "group/timer_run.cpp"
+#include "group/timers.cpp"
 #include "group/worker.cpp"
 
 // A thread ends when the scenario says so: thread_ends(). None forks.

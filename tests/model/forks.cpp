@@ -18,7 +18,10 @@ struct Blocked : Staged<Workers + 1, 1> {
     Blocked() {
         this->shut_down_at_end = false;
         this->build(Workers);
-        if (kWatch) this->g->workers[0].fork_pause_ = 1;  // it has met short forks, and keeps watch
+        if (kWatch) {  // it has met short forks, and keeps watch, but not much longer
+            this->g->workers[0].fork_pause_ = 1;
+            this->g->workers[0].idle_watches_ = 14;
+        }
     }
     static void nothing(Slot *, void *) {}
     static void body(Slot *, void *p) {
@@ -102,6 +105,47 @@ struct Nested : Staged<Workers + 1, 1> {
     }
 };
 
+// The limit stands, for a worker searches. That one finds other work, and is in it until the fork has been run: before it
+// begins, it must see the fork, or make its push ring for the worker that sleeps.
+struct Leaves : Staged<3, 1> {
+    Condition ran;
+    Plain<int> value{0};
+    Leaves() {
+        build(2);
+        tasks[0].until = &ran;
+        g->gate.begin_search(1);
+    }
+    static Leaves &me() { return *static_cast<Leaves *>(now); }
+    static void nothing(Slot *, void *) {}
+    static void forked(Slot *, void *) {
+        me().value = 1;
+        me().ran.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            Slot *at = nullptr;
+            CHECK(fork_enter(g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, nothing, nullptr);
+            at = fork_join(at, &f);
+            at = fork_push(at, &f, forked, nullptr);
+            ran.wait();
+            at = fork_join(at, &f);
+            CHECK(value == 1);
+            fork_leave(at);
+        } else {
+            if (i == 1) {
+                Worker &w = g->workers[0];
+                give(0, {0});
+                w.publish(true);
+                w.run_batch();
+            }
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
 // A worker forks in a task, while another falls asleep.
 template <bool kStill>
 struct InTask : Staged<3, 1> {
@@ -144,6 +188,7 @@ int main() {
     ok &= holds<Nested<1, false>>("nested", 30'000);
     ok &= holds<Nested<1, true>>("nested, still", 150'000);
     ok &= holds<Nested<2, true>>("nested, still, two workers", 30'000);
+    ok &= holds<Leaves>("leaves", 30'000);
     ok &= holds<InTask<false>>("in a task", 30'000);
     ok &= holds<InTask<true>>("in a task, still", 30'000);
     return ok ? 0 : 1;

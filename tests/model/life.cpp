@@ -72,6 +72,30 @@ struct TwoAwait : CoreModel<2, 1>, Counted {
     }
 };
 
+// A start hook tells another thread of the group, which shuts it down and waits for it before it has been handed out.
+struct ToldByHook : CoreModel<2, 1> {
+    Atomic<Group *> made;
+    Atomic<int> gone;
+    void thread(unsigned i) override {
+        Group *g = nullptr;
+        if (i == 0) {
+            GroupOptions o;
+            o.spin_ns = 0;
+            o.user = this;
+            o.on_thread_start = [](void *user, uint32_t) {
+                static_cast<ToldByHook *>(user)->made.store(&this_thread->self->group(), memory_order_release);
+            };
+            CHECK(Group::create(&g, o) == Group::Create::kOk);
+        } else {
+            while ((g = made.load(memory_order_acquire)) == nullptr) yield();
+            g->shutdown(false);
+            CHECK(g->await(kNever));
+        }
+        if (gone.fetch_add(1, memory_order_acq_rel) == 1) g->unref();
+        thread_ends();
+    }
+};
+
 // One thread's lane is the next one's, with whatever is still in it.
 struct Inherited : CoreModel<2, 1>, Counted {
     Atomic<Group *> made;
@@ -102,6 +126,7 @@ int main() {
     ok &= holds<Life<true, true>>("life, now", 20'000);
     ok &= holds<LetGo>("let go", 20'000);
     ok &= holds<TwoAwait>("two await", 20'000);
+    ok &= holds<ToldByHook>("told by a hook", 10'000);
     ok &= holds<Inherited>("inherited", 20'000);
     return ok ? 0 : 1;
 }

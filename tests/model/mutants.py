@@ -15,7 +15,9 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,9 @@ SRC = HERE.parent.parent / 'src'
 
 # Which models look at a file, the likeliest to notice first.
 MODELS = {
-    'sync/parker.h': ['parker', 'sleep'],
+    'sync/parker.h': ['parker'],
     'sync/event.h': ['event', 'closing'],
+    'sync/lock.h': ['lock', 'timers'],
     'queue/recycler.h': ['recycler'],
     'queue/ring.h': ['lane', 'closing'],
     'queue/lane.h': ['lane', 'closing', 'sleep'],
@@ -38,16 +41,26 @@ MODELS = {
     'task/task.h': ['task'],
     'task/home.h': ['task'],
     'task/ticket.h': ['ticket', 'closing'],
-    'group/gate.h': ['beds', 'sleep', 'closing'],
-    'group/sleep.cpp': ['sleep', 'closing'],
-    'group/find.cpp': ['sleep', 'closing'],
+    'timer/pending.h': ['timers'],
+    'timer/timer.h': ['timers'],
+    'timer/wheel.h': ['timers'],
+    'group/gate.h': ['beds', 'sleep', 'closing', 'timers'],
+    'group/sleep.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'group/find.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'group/watch.h': ['timers'],
+    'group/timers.h': ['timers'],
+    'group/timers.cpp': ['timers'],
+    'group/timer_life.h': ['timers'],
+    'group/timer_life.cpp': ['timers'],
+    'group/timer_calls.cpp': ['timers'],
+    'group/timer_run.cpp': ['timers'],
     'group/worker.cpp': ['sleep', 'closing'],
     'group/worker.h': ['closing', 'sleep'],
     'group/submit.h': ['sleep', 'closing'],
-    'group/submit.cpp': ['sleep', 'closing'],
-    'group/closing.cpp': ['closing', 'life'],
-    'group/group.h': ['closing', 'life'],
-    'group/group.cpp': ['closing', 'life'],
+    'group/submit.cpp': ['sleep', 'closing', 'task'],
+    'group/closing.cpp': ['closing', 'life', 'timers'],
+    'group/group.h': ['closing', 'life', 'forks', 'task'],
+    'group/group.cpp': ['closing', 'life', 'forks', 'task'],
     'group/forks.cpp': ['forks'],
     'group/tasks.cpp': ['task'],
     'group/continuations.cpp': ['task'],
@@ -64,9 +77,10 @@ WEAKER = {'acquire': ['relaxed'], 'release': ['relaxed'], 'acq_rel': ['acquire',
 # Calls that disappear wherever they are made. The value is what stands for their result.
 CALLS = {
     'wake': {name: 'false' for name in ('unpark', 'futex_wake', 'wake_one', 'wake_all', 'wake', 'wake_for', 'after_publish',
-                                        'found_work', 'signal', 'went_idle', 'wake_watches', 'ring')},
+                                        'found_work', 'signal', 'went_idle', 'wake_watches', 'ring', 'armed', 'timer_gone')},
     'look': {'relist': 'false', 'work_left': '0', 'left': '0', 'nothing_left': 'true', 'reap_batches': 'false',
-             'reap_lanes': 'false', 'uncount_late': '0'},
+             'reap_lanes': 'false', 'uncount_late': '0', 'more': '0', 'missed': 'false', 'uncovered': 'false',
+             'covers': 'true', 'has_room': 'false', 'keeping': 'false', 'all_gone': 'true', 'reap_timers': 'false'},
 }
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
@@ -81,7 +95,7 @@ BY_HAND = [
     ('group/sleep.cpp', 'look', r'group_\.end_watch\(\);', ''),
     ('group/wait.cpp', 'look', r'!what\.help\(true\)', 'true'),
     ('group/sleep.cpp', 'look', r'group_\.divert_forks\(\)', 'group_.deques() != nullptr'),
-    ('task/task.h', 'look', r'if \(\(seen & kStates\) == kEnded\) return !ended\(\);', ''),
+    ('task/task.h', 'look', r'if \(\(seen & kStates\) == kEnded\) return !ended\(\);', ';'),
     ('group/scope.cpp', 'wake', r'if \(waiters_ != nullptr\) wake_waiters\(\);', ''),
     ('group/scope.cpp', 'wake', r'if \(idle\(\)\) wake_waiters\(\);', ''),
     ('sync/parker.h', 'look', r'while \(word_\.load\(memory_order_relaxed\) == kParked\)', 'while (false)'),
@@ -100,7 +114,10 @@ BY_HAND = [
     ('group/gate.h', 'look', r'\} while \(in_bed\(i\)\);', '} while (false);'),
     ('group/sleep.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/find.cpp', 'look', r'owes_look_ = true;', ''),
-    ('group/sleep.cpp', 'look', r'gate\.closed\(\)', 'false'),
+    ('group/sleep.cpp', 'look', r'group_\.winding_up\(\)', 'false'),
+    ('group/sleep.cpp', 'look', r'group_\.timers\.end_watch\(turn, \w+\)', 'void()'),
+    ('group/watch.h', 'look', r'covered_\[turn\.seat\]\.store\(UINT64_MAX, memory_order_relaxed\);', ''),
+    ('group/timers.cpp', 'look', r's\.closed = true;', ''),
     ('group/submit.cpp', 'look', r'if \(!o->listing\.listed\(\)\) \{', 'if (false) {'),
     ('group/find.cpp', 'look', r'\|\| group_\.all_begun\(\)', '|| true'),
     ('queue/lane.h', 'look', r'pushed_\.store\(final, memory_order_relaxed\);', ''),
@@ -231,13 +248,14 @@ class Bench:
             (place / mutant.name).parent.mkdir(parents=True)
             (place / mutant.name).write_text(mutant.text)
             for model in MODELS[mutant.name]:
-                program = place / model
+                program = place / ('model_' + model)  # beside the folders of the sources, of which one is named as a model
                 self.run(self.flags + ['-include', self.common / 'model.h', '-I', HERE / 'stand_in', '-I', place, '-I', SRC,
                                        '-I', HERE, HERE / (model + '.cpp'), self.common / 'runner.o', '-o', program])
-                try:
-                    done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120,
-                                          env={**os.environ, 'HC_MODEL_STOP': '1'})
-                except subprocess.TimeoutExpired:
+                # Of its own time, for others may be at work here too.
+                done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      env={**os.environ, 'HC_MODEL_STOP': '1'},
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (120, 120)))
+                if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                     return f'{model}: does not end'
                 if done.returncode:
                     out = done.stdout.decode(errors='replace')

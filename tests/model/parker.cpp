@@ -28,6 +28,25 @@ struct Rounds : Model<2> {
     }
 };
 
+// The same with parks that end by themselves: one that does not has seen what was done before its unpark.
+struct Timed : Model<2> {
+    Parker parker;
+    Plain<int> data{0};
+    Atomic<int> ready;
+    void thread(unsigned i) override {
+        for (int round = 1; round <= 3; round++)
+            if (i == 0) {
+                while (ready.load(memory_order_acquire) < round) yield();
+                data = round;
+                parker.unpark();
+            } else {
+                ready.store(round, memory_order_release);
+                while (parker.park_until(1) != Woken::kMaybe) yield();
+                CHECK(data == round);
+            }
+    }
+};
+
 // Two unparks before a park count once; none leaves the word in a state from which the next park does not return.
 struct Twice : Model<3> {
     Parker parker;
@@ -54,6 +73,7 @@ struct Twice : Model<3> {
 int main() {
     bool ok = true;
     ok &= holds<Rounds>("rounds", 200'000);
+    ok &= holds<Timed>("timed", 20'000);
     ok &= holds<Twice>("twice", 200'000);
     return ok ? 0 : 1;
 }

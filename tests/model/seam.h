@@ -4,12 +4,13 @@
 // older values where the orders allow it, Plain data is checked for races, and a thread that waits for nothing is a deadlock.
 // What is ours here:
 //
-//   Atomic, Plain     relacy's, with our signatures: the order without a macro, the place found by default arguments
+//   Atomic, Plain     relacy's, with our signatures: the order without a macro, the place found by default arguments. The end of
+//                     a Plain is a write: what is freed too early for somebody's reads is a race
 //   light/heavy_fence the asymmetric fence as C++ proposal P1202 words it: a total order of all of them, in which a light one
 //                     is ordered with heavy ones only. Weaker than membarrier(2), which needs no light fence to be at the
 //                     right place; so what holds here holds there, and with -Dbarrier=fence. litmus.cpp holds it to that.
 //   futex             compares with the newest value, blocks, may return for no reason, and orders no memory
-//   Mutex             relacy's: try_lock may fail for no reason
+//   Mutex             relacy's: try_lock may fail for no reason. Who uses it must know that it was made
 #ifndef HC_MODEL_SEAM_H
 #define HC_MODEL_SEAM_H
 #include <algorithm>
@@ -96,10 +97,14 @@ template <class T>
 class Plain {
   public:
     Plain() {}
-    Plain(T v) : v_(v) {}
-    Plain(const Plain &o) : v_(o.get()) {}
+    Plain(T v) : set_(true), v_(v) {}
+    Plain(const Plain &o) : set_(true), v_(o.get()) {}
+    ~Plain() {
+        if (set_) *this = T();
+    }
     Plain &operator=(const Plain &o) { return *this = o.get(); }
     Plain &operator=(T v) {
+        set_ = true;
         v_(rl::debug_info("Plain", "write")).store(v);
         return *this;
     }
@@ -114,6 +119,7 @@ class Plain {
 
   private:
     T get() const { return v_(rl::debug_info("Plain", "read")).load(); }
+    bool set_ = false;
     rl::var<T> v_;
 };
 
@@ -158,6 +164,8 @@ inline void join(rl::timestamp_t *into, const rl::timestamp_t *from) {
     for (int i = 0; i < n; i++) into[i] = std::max(into[i], from[i]);
 }
 
+constexpr uint64_t kFar = 1 << 20;  // ticks: who sleeps so long and longer is not woken by time
+
 // Blocks on `place`. False: at the deadline.
 inline bool block(const void *place, bool timed, bool may_fail, rl::debug_info_param at) {
     rl::context &c = rl::ctx();
@@ -188,20 +196,35 @@ class Mutex {
     Mutex() {
         if (!rl::is_ctx()) return;
         life_ = model::machine.life;
-        new (&m_) rl::mutex;
+        new (&body_) Body;
     }
     ~Mutex() {
-        if (rl::is_ctx() && life_ == model::machine.life) std::destroy_at(&m_);
+        if (rl::is_ctx() && life_ == model::machine.life) std::destroy_at(&body_);
     }
     Mutex(const Mutex &) = delete;
-    void lock(HC_PLACE) { m_.lock(at); }
-    bool try_lock(HC_PLACE) { return m_.try_lock(at); }
-    void unlock(HC_PLACE) { m_.unlock(at); }
+    void lock(HC_PLACE) {
+        use();
+        body_.m.lock(at);
+    }
+    bool try_lock(HC_PLACE) {
+        use();
+        return body_.m.try_lock(at);
+    }
+    void unlock(HC_PLACE) {
+        use();
+        body_.m.unlock(at);
+    }
 
   private:
+    struct Body {
+        rl::mutex m;
+        Plain<bool> made{true};
+    };
+    void use() const { static_cast<void>(static_cast<bool>(body_.made)); }
+
     unsigned long life_ = 0;
     union {
-        rl::mutex m_;
+        Body body_;
     };
 };
 

@@ -9,7 +9,8 @@ namespace hc {
 Woken futex_wait(const Atomic<uint32_t> &word, uint32_t expected, uint64_t deadline) {
     rl::ctx().sched();
     if (word.newest() != expected) return Woken::kMaybe;
-    return model::block(&word, deadline != kNever, true, rl::debug_info("futex_wait")) ? Woken::kMaybe : Woken::kTimedOut;
+    const bool timed = deadline < model::machine.ticks + model::kFar;
+    return model::block(&word, timed, true, rl::debug_info("futex_wait")) ? Woken::kMaybe : Woken::kTimedOut;
 }
 
 void futex_wake(const Atomic<uint32_t> &word, int threads) {

@@ -8,7 +8,8 @@ struct GateTest : testing::Test {
     hc::Atomic<uint64_t> beds[2]{};
     hc::Parker parkers[100];
     hc::Gate gate;
-    void SetUp() override { gate.start(beds, parkers, 100); }
+    hc::Watch watch;
+    void SetUp() override { gate.start(beds, parkers, 100, &watch); }
     uint32_t parked() const { return hc::Gate::parked(gate.read()); }
     uint32_t searching() const { return hc::Gate::searching(gate.read()); }
 };

@@ -1,0 +1,130 @@
+// What workers do with a timer that is due, and what becomes of those that will not fire.
+#include "group/registry.h"
+#include "group/submit.h"
+#include "group/tasks.h"
+#include "group/timer_life.h"
+#include "group/timers.h"
+#include "sync/clock.h"
+
+namespace hc {
+namespace {
+
+// Before the body: is there one to run? Otherwise the entry is dead, and perhaps the series ends.
+bool begin_run(Shard &s, Timer *t, const char **label, Ending *ending) {
+    Locked l(s.lock);
+    if (t->state == kDue && !(s.closed && repeats(t))) {
+        t->state = kRunning;
+        if (const Series *series = series_of(t)) *label = series->label;
+        return true;
+    }
+    t->flags &= static_cast<uint8_t>(~kEntry);
+    if (t->state == kDue) {
+        t->state = kIdle;
+        *ending = end_series(s, t, kWhyShutdown);
+    }
+    forget_if_unused(s, t, ending);
+    return false;
+}
+
+// After the body: its next time, or the end. The time of a timer that is now the first of its shard, or UINT64_MAX.
+uint64_t end_run(Shard &s, Timer *t, Ending *ending) {
+    Locked l(s.lock);
+    const bool rearmed = (t->flags & kRearmed) != 0;
+    t->state = kIdle;
+    t->flags &= static_cast<uint8_t>(~(kEntry | kRearmed));
+    if ((t->flags & kEnded) != 0) {
+        *ending = end_series(s, t, rearmed ? kWhyCanceled : 0);
+    } else if (rearmed || repeats(t)) {
+        const uint64_t at = now();
+        if (!rearmed) set_next_time(series_of(t), at);
+        if (t->tick == kNoTick) {
+            // until it is armed again
+        } else if (s.closed) {
+            *ending = end_series(s, t, kWhyShutdown);
+        } else if (!put_in(s, t, at)) {
+            *ending = end_series(s, t, kWhyNoMemory);
+        }
+    }
+    if (t->state == kIdle && (t->flags & (kHeld | kEnded)) == 0) *ending = end_series(s, t, 0);
+    const uint64_t time = t->state == kPending ? time_of(t->tick) : UINT64_MAX;
+    const bool first = s.changed();
+    s.ended.signal();
+    forget_if_unused(s, t, ending);
+    return first ? time : UINT64_MAX;
+}
+
+}  // namespace
+
+void run_timer(void *timer) {
+    auto *t = static_cast<Timer *>(timer);
+    Shard &s = *t->shard;
+    Ending ending;
+    const char *label = nullptr;
+    if (!begin_run(s, t, &label, &ending)) return finish(s, ending);
+    if (ThreadRecord *self = this_thread) {
+        Context here = *self->now;
+        here.label = label;
+        here.timer = t;
+        const registry::Within within(self, here);
+        t->fn(t->arg);
+    } else {
+        t->fn(t->arg);
+    }
+    if (s.generation != registry::generation) return;  // it has forked, and this is the child
+    const uint64_t first = end_run(s, t, &ending);
+    finish(s, ending);
+    if (first == UINT64_MAX) return;
+    Group *g = s.group;
+    g->timers.armed(g, first);
+}
+
+void hand_back_timer(Timer *t) {
+    Shard &s = *t->shard;
+    Ending ending;
+    {
+        Locked l(s.lock);
+        t->flags &= static_cast<uint8_t>(~kEntry);
+        if (t->state == kDue) {
+            t->state = kIdle;
+            ending = end_series(s, t, kWhyShutdown);
+        }
+        forget_if_unused(s, t, &ending);
+    }
+    finish(s, ending);
+}
+
+// Those that nobody is told of go together.
+uint32_t hand_back_pending(Group *g, Shard &s) {
+    constexpr uint32_t kMost = 256;
+    if (s.pending.load(memory_order_relaxed) == 0) return 0;
+    const bool silent = g->options().on_unrun == nullptr;
+    uint32_t n = 0;
+    Pending told{};
+    Ending ending;
+    {
+        Locked l(s.lock);
+        while (n < kMost && told.fn == nullptr && ending.drop == nullptr && !ending.forgotten) {
+            const uint32_t taken = s.wheel.take_any(1, [&](const Pending &p) {
+                s.idle = s.idle - !waits_for(p);
+                Timer *t = p.timer();
+                if (t == nullptr) {
+                    if (!silent) told = p;
+                    return;
+                }
+                t->state = kIdle;
+                ending = end_series(s, t, kWhyShutdown);
+                forget_if_unused(s, t, &ending);
+            });
+            if (taken == 0) break;
+            n++;
+        }
+        s.fired.store(s.fired.load(memory_order_relaxed) + n, memory_order_relaxed);
+        s.dropped.store(s.dropped.load(memory_order_relaxed) + n, memory_order_relaxed);
+        s.changed();
+    }
+    if (told.fn != nullptr) g->hand_back({told.fn, told.arg});
+    finish(s, ending);
+    return n;
+}
+
+}  // namespace hc
