@@ -115,8 +115,8 @@ int hc_timer_cancel_wait(hc_timer *t, uint64_t timeout) {
     if (foreign(t)) return HC_EFORKED;
     if (in_body_of(t)) return HC_EDEADLK;
     const TimerWas was = timer_cancel(of(t));
-    if (timer_wait(of(t), timeout == HC_NEVER ? kNever : after(timeout))) return was == TimerWas::kPending ? HC_REMOVED : HC_DONE;
-    return HC_ETIMEDOUT;
+    if (timer_wait(of(t), after(timeout))) return was == TimerWas::kPending ? HC_REMOVED : HC_DONE;
+    return foreign(t) ? HC_EFORKED : HC_ETIMEDOUT;
 }
 
 int hc_timer_remaining(hc_timer *t, uint64_t *ns) {

@@ -208,11 +208,13 @@ HC_API void hc_group_unref(hc_group *g);
  * A second call may turn RUN_TIMERS into DRAIN, and DRAIN into NOW; the other way round it changes nothing.
  * Returns 0, HC_EINVAL, HC_EFORKED. */
 enum {
-    HC_SHUTDOWN_DRAIN = 0,     /* what is queued still runs; timers that are not due come back, as all does after NOW */
+    HC_SHUTDOWN_DRAIN = 0,     /* what is queued still runs; timers that no worker has taken up come back, as all does
+                                  after NOW */
     HC_SHUTDOWN_NOW = 1,       /* what has not started comes back through drop or on_unrun, with HC_ESHUTDOWN */
     HC_SHUTDOWN_RUN_TIMERS = 2 /* as DRAIN, but timers that fire once still do, at their time (unless that is HC_NEVER): await
                                   waits for them. Those that repeat fire no more, and come back when their next time comes, or
-                                  with the last of the others. Nothing can be armed any more, nor put off */
+                                  with the last of the others. Nothing can be armed any more, nor put off; what was armed in
+                                  its own body, and that body still runs, comes back */
 };
 HC_API int hc_group_shutdown(hc_group *g, uint32_t how);
 
@@ -610,7 +612,8 @@ HC_API void hc_timer_unref(hc_timer *t);
 HC_API int hc_timer_arm(hc_timer *t, uint64_t delay, uint64_t period);
 HC_API int hc_timer_arm_at(hc_timer *t, uint64_t when, uint64_t period);
 
-/* Ends the series. Works from anywhere, the body included. hc_task_cancelled() tells a body that runs.
+/* Ends the series. Works from anywhere, the body included. hc_task_cancelled() tells a body that runs. A drop that this call runs is not
+ * waited for by a drain or an await elsewhere.
  * Returns what it was: HC_REMOVED (a firing was pending: it will not happen), HC_RUNNING (this firing goes on), HC_DONE (neither),
  * HC_EINVAL, HC_EFORKED. */
 HC_API int hc_timer_cancel(hc_timer *t);

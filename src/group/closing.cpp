@@ -89,6 +89,7 @@ bool Group::reap_timers() {
     }
     if (n == 0 || foreign()) return false;      // a drop has forked, and this is the child
     reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with itself: the last two, of two shards
     if (timers.all_gone()) went_idle();
     return true;
 }

@@ -13,7 +13,9 @@ Worker::Found Worker::find() {
     met_busy_ = false;
     // Timers that are due and queues take turns: a flood of one does not keep the other waiting.
     const bool queues_first = std::exchange(was_due_, false);
-    const bool found = queues_first ? find_in_queues() || find_due() : find_due() || find_in_queues();
+    bool found = queues_first ? find_in_queues() || find_due() : find_due();
+    if (group_.foreign()) return Found::kNothing;  // a drop has forked, and this is the child
+    found = found || (!queues_first && find_in_queues());
     if (found) return Found::kBatch;
     if (group_.options().kind == Kind::kStealing && find_in_forks()) return Found::kFork;
     return met_busy_ ? Found::kBusy : Found::kNothing;
@@ -36,8 +38,10 @@ bool Worker::find_due() {
         for (int i = 0; i < kAtATime && group_.reap_timers(); i++) met_busy_ = true;
         return false;
     }
+    const uint64_t next = timers.next();
+    if (next == kNever) return false;
     const uint64_t at = now();
-    if (timers.next() > at) return false;
+    if (next > at) return false;
     due_at_ = at;
     const uint32_t most = group_.options().kind == Kind::kStealing ? std::min(pace_, group_.most_in_batch) : 1;
     was_due_ = batch_.refill([&](Entry *out) { return timers.take_due(&group_, out, most, at); }) != 0;

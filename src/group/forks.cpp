@@ -128,6 +128,7 @@ void run_fork(Deque &mine, Frame *f) {
     Task *const task = f->task;
     Context here = *self->now;
     here.task = task;
+    here.timer = nullptr;
     here.label = task == nullptr ? nullptr : task->label;
     const registry::Within within(self, here);
     Deque::Level level;

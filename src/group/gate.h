@@ -16,7 +16,7 @@
 //   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for what it published.    after_publish()
 //
 // The rule: a queue is non-empty => a worker is searching and will look again before it runs anything, or a wake is in
-// flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch.)
+// flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch, but for short ones of timers: see watch.h.)
 //
 // Hazard A: the submitter reads "nobody parked" before its task is visible, the worker announces and does not see the
 // task. The light and the heavy fence forbid that both miss.

@@ -146,9 +146,11 @@ bool Group::divert_forks() {
 }
 
 void Group::timer_gone() {
-    if (!closed() || !winding_up()) return;
-    light_fence();  // pairs with heavy_fence in park(): the last timer that was kept | the word
-    gate.wake_all();
+    if (!closed()) return;
+    // The last two may go at once, of two shards: one of them sees both gone. Pairs with itself, and with heavy_fence in park():
+    // Shard::kept | the word.
+    atomic_thread_fence(memory_order_seq_cst);
+    if (winding_up()) gate.wake_all();
 }
 
 void Group::worker_gone() {

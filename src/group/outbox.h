@@ -51,7 +51,7 @@ struct Context {
     Worker *worker = nullptr;  // whose index the task sees
     const char *label = nullptr;
     Task *task = nullptr;  // held, or a scope's
-    Timer *timer = nullptr;  // held
+    Timer *timer = nullptr;  // whose body or drop it is
     Deque *forks = nullptr;  // where it forks: in the group, or in one that it has entered; nullptr: it has not yet
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group

@@ -8,8 +8,10 @@ namespace hc {
 
 // A batch of timers, which should take less time than it costs to wake somebody for the rest of it. If it takes longer, whoever has
 // the other seat comes and takes that rest.
-bool Worker::watched() const {
-    return was_due_ && batch_.rest() <= pace_ / 4 && group_.timers.watch.covers(due_at_);
+bool Worker::rest_is_covered() const {
+    if (!was_due_ || batch_.rest() > pace_ / 4) return false;
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in park() and found_work() of who gets up: the rest | the seat
+    return group_.timers.watch.covers(due_at_);
 }
 
 // A batch has been filled: before its first task runs, make sure that what else is there has somebody to look at it.
@@ -18,7 +20,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
     const bool others_may_run_it = group_.options().kind != Kind::kPinned;
     const auto more = [&](uint32_t most) {
         if (!others_may_run_it) return 0u;
-        const uint64_t rest = watched() ? 0 : batch_.rest();
+        const uint64_t rest = rest_is_covered() ? 0 : batch_.rest();
         const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
         return mine == most ? most : mine + work_left(most - mine, !for_fork || forks_matter());
     };
@@ -30,7 +32,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
             const uint32_t left = more(most);
             return left == 0 && group_.timers.uncovered() ? 1 : left;
         });
-    } else if (others_may_run_it && ((batch_.rest() > 1 && !watched()) || (owes_look_ && more(1) != 0))) {
+    } else if (others_may_run_it && ((batch_.rest() > 1 && !rest_is_covered()) || (owes_look_ && more(1) != 0))) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woken = group_.gate.after_publish();
     }

@@ -66,6 +66,7 @@ bool run_body(Group *g, Task *t) {
         Context here = *self->now;
         here.label = t->label;
         here.task = t;
+        here.timer = nullptr;
         const registry::Within within(self, here);
         Deque *d = forks_here(self);
         Deque::Level level;

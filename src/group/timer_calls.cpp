@@ -157,17 +157,16 @@ TimerWas timer_cancel(Timer *t) {
         ending = end_series(s, t, was == TimerWas::kPending ? kWhyCanceled : 0);
         if (Group *g = s.group; g != nullptr && s.closed && g->try_ref()) closed = g;
     }
+    if (closed != nullptr) closed->timer_gone();
     finish(s, ending);
-    if (closed != nullptr) {
-        closed->timer_gone();
-        registry::unref(closed);
-    }
+    if (closed != nullptr && !closed->foreign()) registry::unref(closed);
     return was;
 }
 
 bool timer_wait(Timer *t, uint64_t deadline) {
     Shard &s = *t->shard;
     for (;;) {
+        if (s.generation != registry::generation) return false;  // a drop has forked, and this is the child
         const uint32_t ticket = s.ended.prepare();
         bool over;
         {
@@ -201,8 +200,10 @@ void timer_ref(Timer *t) { t->handles.fetch_add(1, memory_order_relaxed); }
 
 void timer_unref(Timer *t) {
     if (t->handles.fetch_sub(1, memory_order_acq_rel) != 1) return;  // pairs with itself: all use before the end
-    timer_cancel(t);
     Shard &s = *t->shard;
+    s.refs.fetch_add(1, memory_order_relaxed);  // ours: somebody else may forget the record as soon as we have let go
+    timer_cancel(t);
+    if (s.generation != registry::generation) return;  // a drop has forked, and this is the child
     Ending ending;
     {
         Locked l(s.lock);
@@ -210,6 +211,7 @@ void timer_unref(Timer *t) {
         forget_if_unused(s, t, &ending);
     }
     finish(s, ending);
+    s.unref();
 }
 
 bool timer_stops(Timer *t) {

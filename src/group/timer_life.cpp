@@ -57,8 +57,9 @@ Ending end_series(Shard &s, Timer *t, int32_t why) {
     Group *g = s.group;
     const bool lost = why != 0 && why != kWhyCanceled;  // not by the user's own doing
     if (t->drop == nullptr && (!lost || g == nullptr || g->options().on_unrun == nullptr)) return {};
-    t->flags |= kDropping;
     if (g != nullptr && !g->try_ref()) g = nullptr;
+    if (t->drop == nullptr && g == nullptr) return {};
+    t->flags |= kDropping;
     return {t, g, why, false};
 }
 
@@ -80,7 +81,7 @@ void finish(Shard &s, Ending e) {
                 e.group->options().on_unrun(e.group->options().user, t->fn, t->arg, e.why);
             if (self != nullptr && this_thread == self) self->now->timer = outer;
         });
-        if (!here) return;  // it has forked, and this is the child
+        if (!here || s.generation != registry::generation) return;  // it has forked, and this is the child
         Locked l(s.lock);
         t->flags &= static_cast<uint8_t>(~kDropping);
         s.ended.signal();

@@ -1,6 +1,6 @@
 // What workers do with a timer that is due, and what becomes of those that will not fire.
 #include "group/registry.h"
-#include "group/submit.h"
+#include "group/group.h"
 #include "group/tasks.h"
 #include "group/timer_life.h"
 #include "group/timers.h"
@@ -9,21 +9,28 @@
 namespace hc {
 namespace {
 
-// Before the body: is there one to run? Otherwise the entry is dead, and perhaps the series ends.
-bool begin_run(Shard &s, Timer *t, const char **label, Ending *ending) {
-    Locked l(s.lock);
-    if (t->state == kDue && !(s.closed && repeats(t))) {
-        t->state = kRunning;
-        if (const Series *series = series_of(t)) *label = series->label;
-        return true;
-    }
+// Under the lock: the entry goes without a run, and with it the series, unless it goes on without the entry.
+Ending drop_entry(Shard &s, Timer *t) {
+    Ending ending;
     t->flags &= static_cast<uint8_t>(~kEntry);
     if (t->state == kDue) {
         t->state = kIdle;
-        *ending = end_series(s, t, kWhyShutdown);
+        ending = end_series(s, t, kWhyShutdown);
     }
-    forget_if_unused(s, t, ending);
-    return false;
+    forget_if_unused(s, t, &ending);
+    return ending;
+}
+
+// Before the body: is there one to run? Otherwise the entry is dead, and perhaps the series ends.
+bool begin_run(Shard &s, Timer *t, const char **label, Ending *ending) {
+    Locked l(s.lock);
+    if (t->state != kDue || (s.closed && repeats(t))) {
+        *ending = drop_entry(s, t);
+        return false;
+    }
+    t->state = kRunning;
+    if (const Series *series = series_of(t)) *label = series->label;
+    return true;
 }
 
 // After the body: its next time, or the end. The time of a timer that is now the first of its shard, or UINT64_MAX.
@@ -61,13 +68,11 @@ void run_timer(void *timer) {
     Ending ending;
     const char *label = nullptr;
     if (!begin_run(s, t, &label, &ending)) return finish(s, ending);
-    if (ThreadRecord *self = this_thread) {
-        Context here = *self->now;
+    {
+        Context here = *this_thread->now;
         here.label = label;
         here.timer = t;
-        const registry::Within within(self, here);
-        t->fn(t->arg);
-    } else {
+        const registry::Within within(this_thread, here);
         t->fn(t->arg);
     }
     if (s.generation != registry::generation) return;  // it has forked, and this is the child
@@ -83,12 +88,7 @@ void hand_back_timer(Timer *t) {
     Ending ending;
     {
         Locked l(s.lock);
-        t->flags &= static_cast<uint8_t>(~kEntry);
-        if (t->state == kDue) {
-            t->state = kIdle;
-            ending = end_series(s, t, kWhyShutdown);
-        }
-        forget_if_unused(s, t, &ending);
+        ending = drop_entry(s, t);
     }
     finish(s, ending);
 }

@@ -1,9 +1,8 @@
 // Timers of a group as a whole. A single one's life: timer_life.cpp.
 #include "group/timers.h"
 
-#include "group/callback.h"
+#include "group/registry.h"
 #include "group/submit.h"
-#include "group/tasks.h"
 #include "sync/clock.h"
 
 namespace hc {
@@ -23,8 +22,8 @@ Shard *Timers::make_shard(Group *g, Submit *why_not) {
         return nullptr;
     }
     if ((s = memory::make<Shard>(g, registry::generation, now())) == nullptr) return nullptr;
-    place.store(s, memory_order_release);  // pairs with the acquires in shard_here() and each()
-    any_.store(true, memory_order_relaxed);
+    any_.store(true, memory_order_relaxed);  // first: whoever finds the shard finds this too
+    place.store(s, memory_order_release);    // pairs with the acquires in shard_here() and each()
     return s;
 }
 

@@ -1,4 +1,4 @@
-// Who wakes up for the next timer. One parked worker sits in the first seat, and sleeps until that timer is due; another sits in the
+// Who wakes up for the next timer: a leader, a deputy, and followers. One parked worker sits in the first seat, and sleeps until that timer is due; another sits in the
 // second, and sleeps a little longer (kPatience). The others sleep without an end.
 //
 // When a timer is due the first one leaves its seat and runs it. Nobody is woken to take the seat over: if the body is short, the worker
@@ -58,11 +58,11 @@ class Watch {
         if (turn.seat == 1) {
             turn.until = next > UINT64_MAX - kPatience ? UINT64_MAX : next + kPatience;
         } else if (kRest != 0) {
-            credit_ = std::min(kBurst, credit_ + (now - last_));
-            last_ = now;
-            if (credit_ < kRest) {
-                turn.covers = 0;
-                turn.until = std::max(next, now + kRest);
+            if (now > last_) credit_ = std::min(kBurst, credit_ + (now - last_));
+            last_ = std::max(last_, now);
+            if (credit_ < kRest && next < now + kRest) {
+                turn.covers = 0;  // whatever comes meanwhile: it waits no longer than that
+                turn.until = now + kRest;
             }
         }
         turn.nap = turn.until < now + kNap;

@@ -59,7 +59,7 @@ class alignas(64) Worker {
     // sleep.cpp
     void publish(bool was_searching, bool for_fork = false);
     void park(bool searching);
-    bool watched() const;
+    bool rest_is_covered() const;
     bool watch_forks();
     void keep_watch(bool searching);
     void tidy();

@@ -1,5 +1,7 @@
 #include "observe/stats.h"
 
+#include <algorithm>
+
 #include "group/group.h"
 
 namespace hc {
@@ -38,9 +40,10 @@ Stats stats(Group &g) {
         s.lanes++;
     });
     g.timers.each([&](Shard &shard) {
-        const uint64_t out_of_wheel = shard.fired.load(memory_order_relaxed);
+        const uint64_t dropped = shard.dropped.load(memory_order_relaxed);  // first: it is the smaller one
+        const uint64_t out_of_wheel = std::max(dropped, shard.fired.load(memory_order_relaxed));
         s.submitted += out_of_wheel;
-        s.timers_fired += out_of_wheel - shard.dropped.load(memory_order_relaxed);
+        s.timers_fired += out_of_wheel - dropped;
         s.timers_pending += shard.pending.load(memory_order_relaxed);
     });
     const uint64_t out = s.started + s.unrun;

@@ -1,5 +1,4 @@
-// A lock for a few dozen instructions, at a third of the price of a pthread mutex where nobody else wants it: one read-modify-write to
-// take it, a plain store to free it.
+// A lock that nobody else wants, mostly, at a third of the price of a pthread mutex: one read-modify-write to take it, a plain store to free it.
 //
 //   who frees:  word_ = kFree; light_fence(); waiters_ ? wake one
 //   who waits:  waiters_ + 1;  heavy_fence(); take it, or sleep while word_ == kHeld
@@ -26,6 +25,9 @@ class Lock {
         word_.store(kFree, memory_order_release);  // pairs with the acquire in try_lock()
         light_fence();                             // pairs with heavy_fence in wait(): word_ | waiters_
         if (__builtin_expect(waiters_.load(memory_order_relaxed) != 0, 0)) futex_wake(word_, 1);
+#ifdef HC_SYNC_MODEL
+        (void)static_cast<bool>(there_);  // whoever frees the lock must keep it until here
+#endif
     }
 
   private:
@@ -45,6 +47,9 @@ class Lock {
     static constexpr uint32_t kFree = 0, kHeld = 1;
     Atomic<uint32_t> word_{kFree};
     Atomic<uint32_t> waiters_{0};
+#ifdef HC_SYNC_MODEL
+    Plain<bool> there_{true};
+#endif
 };
 
 }  // namespace hc

@@ -1,7 +1,7 @@
-// The life of a timer that has a handle or fires more than once. Everything here is guarded by the lock of its shard.
+// The life of a timer that has a handle or fires more than once. What is not Atomic here is guarded by the lock of its shard.
 //
 //   kIdle ──arm──> kPending ──due──> kDue ──its entry is run──> kRunning ──> kIdle, or kPending for the next time
-//                  kPending, kDue <──arm──
+//                  kPending, kDue ──arm──> kPending, or kIdle for never
 //                  kPending, kDue ──cancel──> kIdle
 //
 //   state      in the wheel   an entry in a batch (kEntry)              what runs
@@ -59,7 +59,8 @@ struct alignas(64) Shard {
     Shard(const Shard &) = delete;
 
     const uint32_t generation;  // of processes, see registry.h
-    // The group's, and one for each record in use. Whoever drops one has freed the lock before, and touches nothing afterwards.
+    // The group's, and one for each record in use. Whoever frees the lock has one until afterwards; whoever drops one touches nothing
+    // any more.
     Atomic<uint64_t> refs{1};
     void unref() {
         if (refs.fetch_sub(1, memory_order_acq_rel) == 1) memory::destroy(this);  // pairs with itself: all use before the end
@@ -96,7 +97,6 @@ struct alignas(64) Shard {
             series.give(more);
         else
             timers.give(t);
-        if (group == nullptr) trim();
     }
     void trim() {
         wheel.trim();

@@ -101,6 +101,7 @@ class Wheel {
     template <class Out>
     uint32_t expire(uint64_t tick, uint32_t most, Out &&out) {
         constexpr uint32_t kLooks = 1024;
+        tick = std::max(tick, elapsed_);  // others may have looked at the clock later
         uint32_t n = 0;
         for (uint32_t looks = 0; n < most && looks < kLooks && first() <= tick; find_first()) {
             const uint32_t slot = first_slot();

@@ -116,7 +116,7 @@ static void fork_here(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        CHECK_OK(hc_thread_sigmask_restore()); /* so that the alarm is heard */
+        (void)hc_thread_sigmask_restore(); /* so that the alarm is heard, on a worker */
         check_deadline(20);
         every_function_answers_forked();
         if (returns) return;
@@ -178,6 +178,60 @@ static void handles_without_a_group_stay_too(void) {
     CHECK_OK(hc_group_destroy(parents));
 }
 
+/* A shutdown hands a timer back while tasks are queued, and its drop forks: the child runs none of them. A handle that outlives its group:
+ * the drop forks inside the call that ends it. */
+static void tasks_stay_with_the_parent(void *arg) {
+    CHECK_EQ(getpid(), the_parent);
+    count_task(arg);
+}
+
+static void a_drop_forks_while_tasks_are_queued(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        returns = true;
+        forked = dropped = 0;
+        atomic_int ran = 0;
+        parents = group_of_kind(kind, 1);
+        for (int i = 0; i < n_timers; ++i) timers[i] = timer_of(parents, nothing, i == 0 ? drop_forks : NULL, NULL, HOUR);
+        gate at = GATE;
+        gate_hold(parents, &at);
+        for (int i = 0; i < 500; ++i) CHECK_OK(hc_submit(parents, tasks_stay_with_the_parent, &ran));
+        CHECK_OK(hc_group_shutdown(parents, HC_SHUTDOWN_DRAIN));
+        fflush(NULL);
+        gate_open(&at);
+        CHECK_OK(hc_group_await(parents, HC_NEVER));
+        CHECK_EQ(ran, 500);
+        CHECK_EQ(dropped, 1);
+        CHECK_EQ(forked, 1);
+        for (int i = 0; i < n_timers; ++i) hc_timer_unref(timers[i]);
+        hc_group_unref(parents);
+    }
+}
+
+static void ends_a_resting_timer(bool by_cancel) {
+    parents = group_of(1);
+    for (int i = 0; i < n_timers; ++i) timers[i] = timer_of(parents, nothing, i == 0 ? drop_forks : NULL, NULL, HC_NEVER);
+    hc_group_ref(parents);
+    CHECK_OK(hc_group_destroy(parents));
+    forked = dropped = 0;
+    if (by_cancel) {
+        int rc = hc_timer_cancel_wait(timers[0], HC_NEVER);
+        if (getpid() != the_parent) _exit(rc == HC_EFORKED ? 0 : 1);
+        CHECK_EQ(rc, HC_DONE);
+    }
+    hc_timer_unref(timers[0]);
+    if (getpid() != the_parent) _exit(0);
+    CHECK_EQ(dropped, 1);
+    CHECK_EQ(forked, 1);
+    for (int i = 1; i < n_timers; ++i) hc_timer_unref(timers[i]);
+    hc_group_unref(parents);
+}
+
+static void a_drop_forks_inside_a_call(void) {
+    returns = true;
+    ends_a_resting_timer(true);
+    ends_a_resting_timer(false);
+}
+
 int main(void) {
     check_deadline(90);
     the_parent = getpid();
@@ -185,5 +239,7 @@ int main(void) {
     RUN(timers_stay_with_the_parent);
     RUN(a_body_or_a_drop_forks);
     RUN(handles_without_a_group_stay_too);
+    RUN(a_drop_forks_while_tasks_are_queued);
+    RUN(a_drop_forks_inside_a_call);
     return 0;
 }

@@ -136,7 +136,10 @@ struct Keeping : Timed<4, 1> {
         Records::hand_to(0);
     }
     void thread(unsigned i) override {
-        if (i == 0 && kCancel) CHECK(timer_cancel(timer) == TimerWas::kPending);
+        if (i == 0 && kCancel) {
+            CHECK(timer_cancel(timer) == TimerWas::kPending);
+            tasks[0].refused = 1;
+        }
         if (i == 1) {
             g->shutdown(false, true);
             CHECK(g->await(kNever));
@@ -148,6 +151,37 @@ struct Keeping : Timed<4, 1> {
     void after() override {
         timer_unref(timer);
         Timed::after();
+        thread_ends();
+    }
+};
+
+// Two are kept, of two shards, and cancelled at once: whoever takes the last one away says so.
+struct TwoKept : Timed<4, 1> {
+    Condition both;
+    int made = 0;
+    TwoKept() {
+        build(1);
+        tasks[0].refused = 1;
+    }
+    void thread(unsigned i) override {
+        if (i < 2) {
+            TimerOptions o;
+            o.call = Entry(Staged::body, nullptr);
+            o.when = kFarOff;
+            Timer *timer = nullptr;
+            registry::record()->number = i;
+            CHECK(timer_make(g, o, 0, &timer) == Submit::kOk);
+            if (++made == 2) both.meet();
+            both.wait();
+            CHECK(timer_cancel(timer) == TimerWas::kPending);
+            timer_unref(timer);
+        }
+        if (i == 2) {
+            both.wait();
+            g->shutdown(false, true);
+            CHECK(g->await(kNever));
+        }
+        if (i == 3) work(0);
         thread_ends();
     }
 };
@@ -275,6 +309,7 @@ int main() {
     ok &= holds<Closing>("closing", 20'000);
     ok &= holds<Keeping<false>>("keeping, fires", 10'000);
     ok &= holds<Keeping<true>>("keeping, cancelled", 10'000);
+    ok &= holds<TwoKept>("two kept", 20'000);
     ok &= holds<CancelWait>("cancel and wait", 20'000);
     ok &= holds<Unref>("unref", 20'000);
     ok &= holds<Outlives>("outlives", 20'000);

@@ -67,6 +67,9 @@ TEST(Watch, RestsAfterABurst) {
             now = turn.until;
         } else {
             rested = true;
+            const Watch::Turn second = w.sit_down(1, now + kSecond, now);
+            EXPECT_EQ(second.covers, now + kSecond);
+            w.get_up(second, false);
             EXPECT_EQ(turn.until, now + Watch::kRest);
             EXPECT_TRUE(w.covers(0)) << "who arms meanwhile wakes nobody";
             EXPECT_TRUE(turn.nap);
@@ -74,6 +77,10 @@ TEST(Watch, RestsAfterABurst) {
         w.get_up(turn, true);
     }
     EXPECT_TRUE(rested);
+    const Watch::Turn far = w.sit_down(0, now + kSecond, now);
+    EXPECT_EQ(far.until, now + kSecond);
+    EXPECT_FALSE(w.covers(now + 1000)) << "a rest is short: one that is armed meanwhile must not wait for a second";
+    w.get_up(far, false);
     now += kSecond;
     const Watch::Turn turn = w.sit_down(0, now + 1000, now);
     EXPECT_EQ(turn.until, now + 1000) << "it has rested enough";

@@ -55,6 +55,21 @@ TEST(Ticks, TheEndOfTimeIsNever) {
     EXPECT_LT(time_of(kLast), UINT64_MAX);
 }
 
+// Who comes with an old clock finds what has been put in since, and does not look for ever.
+TEST_F(WheelTest, AnOldClockComesToAnEnd) {
+    Wheel wheel(50);
+    Timer t;
+    t.tick = 95;
+    ASSERT_TRUE(wheel.insert(&t, 100));
+    ASSERT_TRUE(wheel.move(&t, 99));
+    uint32_t n = 0;
+    for (int calls = 0; wheel.first() <= 97; calls++) {
+        ASSERT_LT(calls, 10);
+        n += wheel.expire(97, 8, [](const Pending &) {});
+    }
+    if (n == 0) wheel.erase(&t);
+}
+
 // However late somebody comes: by tick, and within a tick as they came in.
 TEST_F(WheelTest, KeepsTheOrder) {
     std::mt19937_64 random(9);
