@@ -12,22 +12,24 @@
  *     hc_group_destroy(g);                              // runs what is queued, ends the workers, frees
  *
  * RESULTS. A negative result means that the call had no effect and that you still own `arg` (hc_submit_batch() alone may
- * have taken a prefix, and says how long it is); the constants are below, hc_strerror() gives the sentence. A result >= 0 is a documented answer. errno is neither read nor set.
+ * have taken a prefix, and says how long it is); the constants are below, hc_strerror() gives the sentence. A result >=
+ * 0 is a documented answer. errno is neither read nor set.
  *
  * EXACTLY ONCE. An accepted task runs exactly once, or is handed back exactly once through its `drop` (or the group's
  * `on_unrun`) with the reason. Nothing is ever lost in silence, and no lock of the library is held during a callback.
  *
- * WHAT HAPPENS BEFORE WHAT. Everything a thread did before a submit (schedule, create, arm) is visible to the task (or to its drop).
- * The bodies of one timer come one after the other, each seeing what the last has done. The end of a
- * task, and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
+ * WHAT HAPPENS BEFORE WHAT. Everything a thread did before a submit (schedule, create, arm) is visible to the task (or
+ * to its drop). The bodies of one timer come one after the other, each seeing what the last has done. The end of a task,
+ * and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
  *
  * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
- * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Timers that one thread has armed are taken
- * up in the order of their times, to about a microsecond; they do not queue behind tasks.
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Timers that one thread has
+ * armed are taken up in the order of their times, to about a microsecond; they do not queue behind tasks.
  *
- * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that resubmits itself for ever, delays the task of another by at
- * most one batch (256 tasks) for each submitter that has something queued. A task that blocks holds up nothing but its own
- * worker: what that worker had already taken is run by the others (except for HC_KIND_PINNED, where you asked for that).
+ * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that
+ * resubmits itself for ever, delays the task of another by at most one batch (256 tasks) for each submitter that has
+ * something queued. A task that blocks holds up nothing but its own worker: what that worker had already taken is run by
+ * the others (except for HC_KIND_PINNED, where you asked for that).
  *
  * TIMERS. hc_schedule(g, fn, arg, delay) runs a task later; hc_timer_create() makes timers that repeat and can be changed. The
  * `arg` of such a timer is lent to each of its firings; its `drop`, if it has one, gets it when the series ends, exactly once.
@@ -143,8 +145,9 @@ typedef struct hc_timer hc_timer; /* reference counted; see section 9 */
 
 typedef void (*hc_fn)(void *arg);
 
-/* `arg` comes back instead of a run; `why` is the code that says so, for instance HC_ESHUTDOWN. Called once, on the
- * thread that took the task out of the queue. */
+/* `arg` comes back instead of a run (of a timer: after the last); `why` is the code that says so, for instance
+ * HC_ESHUTDOWN. Called once, on the thread that took the task out of the queue. It must not wait for the drop of another
+ * task. */
 typedef void (*hc_drop_fn)(void *arg, int32_t why);
 
 /* How a group queues. */
@@ -322,11 +325,13 @@ HC_API void hc_task_unref(hc_task *t);
  *   HC_ESHUTDOWN   its group was shut down before it began; its drop was told
  * or, for a promise, whatever hc_task_complete() said. */
 
-/* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own only:
- * it runs the task itself if that has not begun, or what it waits for, or what it has forked. So a wait inside a task is fine,
- * and waits may nest, each on top of the stack of the one before (some 1 KiB beside what the tasks need: see stack_size); a lock
- * that the caller holds is safe from strangers; a task whose time is longer than the timeout may be run nevertheless. A timeout of 0 only looks. Blocks.
- * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR (HC_WAIT_INTERRUPTIBLE), HC_EFORKED. */
+/* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own
+ * only: it runs the task itself if that has not begun, or what it waits for, or what it has forked. So a wait inside a
+ * task is fine, and waits may nest, each on top of the stack of the one before (some 1 KiB beside what the tasks need:
+ * see stack_size); a lock that the caller holds is safe from strangers; a task whose time is longer than the timeout may
+ * be run nevertheless. A timeout of 0 only looks. Blocks.
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR (HC_WAIT_INTERRUPTIBLE),
+ * HC_EFORKED. */
 enum {
     HC_WAIT_HELP_ANY = 1,     /* run any task of the group meanwhile: never while holding a lock that one may want */
     HC_WAIT_NO_HELP = 2,      /* only sleep */
@@ -334,13 +339,14 @@ enum {
 };
 HC_API int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome);
 
-/* The result of a task that has ended well; of an hc_task_any() also when its winner has not. It belongs to the task: yours as
- * long as you have a reference.
+/* The result of a task that has ended well; of an hc_task_any() also when its winner has not. It belongs to the task:
+ * yours as long as you have a reference.
  * Returns 0, HC_EINVAL, HC_EBUSY (it has not ended), HC_EFAILED (it has, but not with HC_OK). */
 HC_API int hc_task_result(hc_task *t, void **result);
 
-/* What the task said of its failure: `code` and `payload` of hc_task_fail(); otherwise its outcome and NULL. Either pointer may
- * be NULL. The payload belongs to the task. Returns 0, HC_EINVAL, HC_EBUSY (it has not ended). */
+/* What the task said of its failure: `code` and `payload` of hc_task_fail(); otherwise its outcome and NULL. Either
+ * pointer may be NULL. The payload belongs to the task.
+ * Returns 0, HC_EINVAL, HC_EBUSY (it has not ended). */
 HC_API int hc_task_error(hc_task *t, int32_t *code, void **payload);
 
 /* A task that has not begun will not: drop(arg, HC_ECANCELED) is called before this returns. One that runs is told, see
@@ -360,22 +366,23 @@ HC_API hc_task *hc_task_current(void);
 /* 1 if the task (or the timer whose body) the caller is in has been cancelled, or its scope has; otherwise 0. */
 HC_API int hc_task_cancelled(void);
 
-/* The held task, or the scope's task, that the caller is in has failed: an exception, a panic, an error object. Its outcome will
- * be HC_EFAILED. `payload_drop` (unless NULL) is called with the payload when the last reference goes. Only the first call
- * counts; the payload of a later one is dropped at once.
+/* The held task, or the scope's task, that the caller is in has failed: an exception, a panic, an error object. Its
+ * outcome will be HC_EFAILED. `payload_drop` (unless NULL) is called with the payload when the last reference goes. Only
+ * the first call counts; the payload of a later one is dropped at once.
  * Returns 0, HC_EINVAL (outside of such tasks: the payload stays yours). */
 HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
 
-/* Continuations: no thread is blocked by one, and a chain of any length takes constant stack. What follows a task is queued
- * when that has ended, however it ended: ask its handle. It is never refused for want of room: it counts as queued from then on,
- * even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still running run as well; what waits
- * for anything else comes back through drop (or on_unrun, while the group lives) when that ends. *out (unless `out` is NULL) gets a handle.
+/* Continuations: no thread is blocked by one, and a chain of any length takes constant stack. What follows a task is
+ * queued when that has ended, however it ended: ask its handle. It is never refused for want of room: it counts as
+ * queued from then on, even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still
+ * running run as well; what waits for anything else comes back through drop (or on_unrun, while the group lives) when
+ * that ends. *out (unless `out` is NULL) gets a handle.
  * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
 
-/* A task without a body, which has ended when all of ts[0] to ts[n-1] have: with the outcome of the first in the array that did
- * not end well, otherwise HC_OK. Or: when any has, with the outcome of that; its result is that one's handle, borrowed.
- * They may belong to different groups. Cancelling it does not cancel them. n = 0: HC_EINVAL.
+/* A task without a body, which has ended when all of ts[0] to ts[n-1] have: with the outcome of the first in the array
+ * that did not end well, otherwise HC_OK. Or: when any has, with the outcome of that; its result is that one's handle,
+ * borrowed. They may belong to different groups. Cancelling it does not cancel them. n = 0: HC_EINVAL.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN (the group of ts[0]), HC_EFORKED. */
 HC_API int hc_task_all(hc_task *const *ts, size_t n, hc_task **out);
 HC_API int hc_task_any(hc_task *const *ts, size_t n, hc_task **out);
@@ -404,9 +411,9 @@ HC_API int hc_scope_create(hc_group *g, hc_scope **out);
 /* Queues fn(arg) as a task of the scope; `drop` as in hc_task_options. Returns as hc_submit; HC_ECANCELED: the scope is. */
 HC_API int hc_scope_submit(hc_scope *s, hc_fn fn, void *arg, hc_drop_fn drop);
 
-/* Waits until no task of the scope is queued or running, helping as hc_task_wait() does: with tasks of this scope and with what
- * they have forked. *failure (unless NULL) is the outcome of the first since the scope was made that did not end well, otherwise
- * HC_OK. The scope may then be used again. Blocks.
+/* Waits until no task of the scope is queued or running, helping as hc_task_wait() does: with tasks of this scope and
+ * with what they have forked. *failure (unless NULL) is the outcome of the first since the scope was made that did not
+ * end well, otherwise HC_OK. The scope may then be used again. Blocks.
  * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in a task of the scope), HC_EINTR, HC_EFORKED. */
 HC_API int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t *failure);
 
@@ -414,8 +421,9 @@ HC_API int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t 
  * Returns 0, HC_EINVAL. */
 HC_API int hc_scope_error(hc_scope *s, int32_t *code, void **payload);
 
-/* From now on nothing is accepted; what is queued comes back through drop with HC_ECANCELED, before this returns; what runs is
- * told, see hc_task_cancelled(). Does not wait. Returns 0, HC_EINVAL, HC_EFORKED. */
+/* From now on nothing is accepted; what is queued comes back through drop with HC_ECANCELED, before this returns; what
+ * runs is told, see hc_task_cancelled(). Does not wait.
+ * Returns 0, HC_EINVAL, HC_EFORKED. */
 HC_API int hc_scope_cancel(hc_scope *s);
 
 /* Frees the scope. NULL: no effect. Returns 0, HC_EBUSY (tasks of it are queued or running), HC_EFORKED. */
@@ -423,17 +431,19 @@ HC_API int hc_scope_destroy(hc_scope *s);
 
 /* ---- 7 Ranges ------------------------------------------------------------------------------------------------------- */
 
-/* Calls fn(arg, b, e) for disjoint pieces [b, e) that together are [begin, end), on the caller and on idle workers, and returns
- * when all have returned. `grain` is the least length of a piece (but for the last); 0 = chosen, about eight pieces for each
- * worker. Nothing is allocated. Inside a task that is cancelled, pieces that have not begun are left out. Blocks.
+/* Calls fn(arg, b, e) for disjoint pieces [b, e) that together are [begin, end), on the caller and on idle workers, and
+ * returns when all have returned. `grain` is the least length of a piece (but for the last); 0 = chosen, about eight
+ * pieces for each worker. Nothing is allocated. Inside a task that is cancelled, pieces that have not begun are left
+ * out. Blocks.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED, HC_ECANCELED (pieces were left out). */
 typedef void (*hc_range_fn)(void *arg, uint64_t begin, uint64_t end);
 HC_API int hc_group_for(hc_group *g, uint64_t begin, uint64_t end, uint64_t grain, hc_range_fn fn, void *arg);
 
-/* The same with a value of `size` bytes (at most HC_REDUCE_MAX) that is made of the pieces' values: each begins as a copy of
- * *value, which must be neutral for `combine`, and body() adds a piece to it; combine(arg, left, right) adds right to left. They
- * are combined in order, so that combine need only be associative. *value is the sum in the end; after an error it is
- * unspecified. Returns as hc_group_for. */
+/* The same with a value of `size` bytes (at most HC_REDUCE_MAX) that is made of the pieces' values: each begins as a
+ * copy of *value, which must be neutral for `combine`, and body() adds a piece to it; combine(arg, left, right) adds
+ * right to left. They are combined in order, so that combine need only be associative. *value is the sum in the end;
+ * after an error it is unspecified.
+ * Returns as hc_group_for. */
 #define HC_REDUCE_MAX 1024u
 typedef void (*hc_reduce_fn)(void *arg, void *value, uint64_t begin, uint64_t end);
 typedef void (*hc_combine_fn)(void *arg, void *left, const void *right);
@@ -484,8 +494,9 @@ typedef struct hc_fork { /* frozen: 8 pointers, the library's until the join; ne
  * there is no memory. */
 HC_API hc_worker *hc_worker_self(void);
 
-/* For a thread that is no worker of g: from now on it may fork, in g, and helps in its joins. *w is its place. Calls nest; to enter
- * a group again changes nothing but *w. The caller's reference to g must last until hc_worker_leave(w), by the same thread, with all forks joined.
+/* For a thread that is no worker of g: from now on it may fork, in g, and helps in its joins. *w is its place. Calls
+ * nest; to enter a group again changes nothing but *w. The caller's reference to g must last until hc_worker_leave(w),
+ * by the same thread, with all forks joined.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_worker_enter(hc_group *g, hc_worker **w);
 HC_API void hc_worker_leave(hc_worker *w); /* NULL: no effect */
@@ -543,16 +554,16 @@ static inline hc_worker *hc_fork_join_fast(hc_worker *w, hc_fork *f) {
 
 /* ---- 9 Timers ------------------------------------------------------------------------------------------------------- */
 
-/* Every group has timers. They fire on its workers (any of them, in HC_KIND_PINNED too), never early; the time is that of hc_now(), which nobody sets. A timer that is
- * due is run like any task, by whichever worker is free, also above the capacity. A worker that is stuck delays no timer while
- * another is free (at most 1 ms); when all are busy, timers wait like tasks. A delay that reaches beyond the end of time, such as
- * HC_NEVER, is never.
+/* Every group has timers. They fire on its workers (any of them, in HC_KIND_PINNED too), never early; the time is that
+ * of hc_now(), which nobody sets. A timer that is due is run like any task, by whichever worker is free, also above the
+ * capacity. A worker that is stuck delays no timer while another is free (at most 1 ms); when all are busy, timers wait
+ * like tasks. A delay that reaches beyond the end of time, such as HC_NEVER, is never.
  *     hc_schedule(g, remind, arg, 5000000000);           // once, in 5 s; no handle, and 24 bytes while it waits
  */
 
-/* fn(arg) once, when `delay` ns have passed, or when hc_now() has reached `when`. 0, and what is past: now, through the queue,
- * as hc_submit() but never refused for want of room. If the group is shut down before, on_unrun gets it back (NULL: it is only
- * counted); for a drop of its own use hc_timer_create() without a handle.
+/* fn(arg) once, when `delay` ns have passed, or when hc_now() has reached `when`. 0, and what is past: now, through the
+ * queue, as hc_submit() but never refused for want of room. If the group is shut down before, on_unrun gets it back
+ * (NULL: it is only counted); for a drop of its own use hc_timer_create() without a handle.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_schedule(hc_group *g, hc_fn fn, void *arg, uint64_t delay);
 HC_API int hc_schedule_at(hc_group *g, hc_fn fn, void *arg, uint64_t when);
@@ -587,15 +598,16 @@ typedef struct hc_timer_options {
 /* Fills *options with the defaults for a struct of `size` bytes, as HC_TIMER_OPTIONS_INIT does. NULL: no effect. */
 HC_API void hc_timer_options_init(void *options, uint32_t size);
 
-/* A timer that can be changed, or that repeats. *out (unless `out` is NULL: it then goes on until it has fired its last, or the group
- * is shut down) gets a handle, with one reference for you, before the body can run, and is NULL after an error.
+/* A timer that can be changed, or that repeats. *out (unless `out` is NULL: it then goes on until it has fired its last,
+ * or the group is shut down) gets a handle, with one reference for you, before the body can run, and is NULL after an
+ * error.
  *
- * The series of a timer ends once: when it is cancelled, when its last handle goes, or, if a firing is pending, when its group is shut
- * down; without a handle also when it has fired its last. Then, and not while the body runs, `drop` is called with `arg`, though it may have run: with
- * HC_OK if no firing was pending, otherwise with HC_ECANCELED or HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory). Without
- * a drop, the group's on_unrun is told of a pending firing that is lost, unless you have cancelled it. A timer that fires once and has
- * a handle ends with its handle, not with its firing: it may be armed again. While a body runs nothing is pending, unless it was armed
- * meanwhile.
+ * The series of a timer ends once: when it is cancelled, when its last handle goes, or, if a firing is pending, when
+ * its group is shut down; without a handle also when it has fired its last. Then, and not while the body runs, `drop` is
+ * called with `arg`, though it may have run: with HC_OK if no firing was pending, otherwise with HC_ECANCELED or
+ * HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory). Without a drop, the group's on_unrun is told of a pending
+ * firing that is lost, unless you have cancelled it. A timer that fires once and has a handle ends with its handle, not
+ * with its firing: it may be armed again. While a body runs nothing is pending, unless it was armed meanwhile.
  * Returns 0, HC_EINVAL (also: without a handle, and never), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_timer_create(hc_group *g, const hc_timer_options *options, hc_timer **out);
 
@@ -603,27 +615,29 @@ HC_API int hc_timer_create(hc_group *g, const hc_timer_options *options, hc_time
 HC_API void hc_timer_ref(hc_timer *t);
 HC_API void hc_timer_unref(hc_timer *t);
 
-/* Sets when the timer fires next, whether it waits, runs or has fired; the old time no longer counts. To put off what is pending
- * costs least. HC_NEVER: it rests, until it is armed again. `period` changes that of a repeating timer; 0: as it was. While the body
- * runs, the new time (from now, not from its return) replaces the next one, but it fires only when the body has returned. It sets a new
- * phase for HC_TIMER_RATE.
+/* Sets when the timer fires next, whether it waits, runs or has fired; the old time no longer counts. To put off what is
+ * pending costs least. HC_NEVER: it rests, until it is armed again. `period` changes that of a repeating timer; 0: as it
+ * was. While the body runs, the new time (from now, not from its return) replaces the next one, but it fires only when
+ * the body has returned. It sets a new phase for HC_TIMER_RATE.
  * Returns what it was: HC_REMOVED (pending), HC_RUNNING, HC_DONE (neither); HC_EINVAL (a period, though it fires once),
  * HC_ECANCELED (its series has ended), HC_ENOMEM (nothing has changed), HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_timer_arm(hc_timer *t, uint64_t delay, uint64_t period);
 HC_API int hc_timer_arm_at(hc_timer *t, uint64_t when, uint64_t period);
 
-/* Ends the series. Works from anywhere, the body included. hc_task_cancelled() tells a body that runs. A drop that this call runs is not
- * waited for by a drain or an await elsewhere.
- * Returns what it was: HC_REMOVED (a firing was pending: it will not happen), HC_RUNNING (this firing goes on), HC_DONE (neither),
- * HC_EINVAL, HC_EFORKED. */
+/* Ends the series. Works from anywhere, the body included. hc_task_cancelled() tells a body that runs. A drop that this
+ * call runs is not waited for by a drain or an await elsewhere.
+ * Returns what it was: HC_REMOVED (a firing was pending: it will not happen), HC_RUNNING (this firing goes on), HC_DONE
+ * (neither), HC_EINVAL, HC_EFORKED. */
 HC_API int hc_timer_cancel(hc_timer *t);
 
 /* The same, and waits for a body, or a drop, that runs: afterwards nothing of the timer does. Blocks.
- * Returns HC_REMOVED, HC_DONE, HC_EINVAL, HC_ETIMEDOUT (cancelled, but still running), HC_EDEADLK (the caller is in that body or
- * drop: nothing has changed), HC_EFORKED. */
+ * Returns HC_REMOVED, HC_DONE, HC_EINVAL, HC_ETIMEDOUT (cancelled, but still running), HC_EDEADLK (the caller is in that
+ * body or drop: nothing has changed), HC_EFORKED. */
 HC_API int hc_timer_cancel_wait(hc_timer *t, uint64_t timeout);
 
-/* ns until it fires next: within its leeway, at the time that it shares with others; 0: it is due; HC_NEVER: nothing is pending. Returns 0, HC_EINVAL, HC_EFORKED. */
+/* ns until it fires next: within its leeway, at the time that it shares with others; 0: it is due; HC_NEVER: nothing is
+ * pending.
+ * Returns 0, HC_EINVAL, HC_EFORKED. */
 HC_API int hc_timer_remaining(hc_timer *t, uint64_t *ns);
 
 /* How many times of its HC_TIMER_RATE have passed without a firing of their own. Returns 0, HC_EINVAL, HC_EFORKED. */
