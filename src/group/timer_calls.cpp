@@ -46,7 +46,7 @@ Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
         t = more;
     }
     s->refs.fetch_add(1, memory_order_relaxed);
-    if (out != nullptr) t->flags |= kHeld;
+    if (out != nullptr) t->set(kHeld);
     t->chunk = nullptr;
     t->handles.store(1, memory_order_relaxed);
     t->shard = s;
@@ -89,7 +89,7 @@ TimerWas timer_arm(Timer *t, uint64_t when, uint64_t period, uint64_t now) {
         Locked l(s.lock);
         g = s.group;
         if (s.closed) return TimerWas::kClosed;
-        if ((t->flags & kEnded) != 0) return g->closed() ? TimerWas::kClosed : TimerWas::kEnded;
+        if (t->has(kEnded)) return g->closed() ? TimerWas::kClosed : TimerWas::kEnded;
         if (period != 0 && !repeats(t)) return TimerWas::kNotPeriodic;
         const uint64_t old_tick = t->tick;
         Series *series = series_of(t);
@@ -116,7 +116,7 @@ TimerWas timer_arm(Timer *t, uint64_t when, uint64_t period, uint64_t now) {
                 break;
             case kRunning:
                 was = TimerWas::kRunning;
-                t->flags |= kRearmed;
+                t->set(kRearmed);
                 break;
             case kIdle:
                 if (tick != kNoTick) done = put_in(s, t, now);
@@ -146,10 +146,10 @@ TimerWas timer_cancel(Timer *t) {
     {
         Locked l(s.lock);
         if (t->state == kRunning) {
-            t->flags |= kEnded;
+            t->set(kEnded);
             return TimerWas::kRunning;
         }
-        if ((t->flags & kEnded) != 0) return was;
+        if (t->has(kEnded)) return was;
         if (t->state != kIdle) was = TimerWas::kPending;
         if (t->state == kPending) take_out(s, t);
         t->state = kIdle;
@@ -171,7 +171,7 @@ bool timer_wait(Timer *t, uint64_t deadline) {
         bool over;
         {
             Locked l(s.lock);
-            over = t->state != kRunning && (t->flags & kDropping) == 0;
+            over = t->state != kRunning && !t->has(kDropping);
         }
         const bool in_time = over || s.ended.wait(ticket, deadline);
         s.ended.done();
@@ -184,7 +184,7 @@ uint64_t timer_due(Timer *t) {
     Locked l(t->shard->lock);
     switch (t->state) {
         case kDue: return 0;
-        case kRunning: return (t->flags & kRearmed) == 0 || t->tick == kNoTick ? UINT64_MAX : time_of(t->tick);
+        case kRunning: return !t->has(kRearmed) || t->tick == kNoTick ? UINT64_MAX : time_of(t->tick);
         case kPending: return time_of(t->tick);
         default: return UINT64_MAX;
     }
@@ -207,7 +207,7 @@ void timer_unref(Timer *t) {
     Ending ending;
     {
         Locked l(s.lock);
-        t->flags &= static_cast<uint8_t>(~kHeld);
+        t->clear(kHeld);
         forget_if_unused(s, t, &ending);
     }
     finish(s, ending);
@@ -216,7 +216,7 @@ void timer_unref(Timer *t) {
 
 bool timer_stops(Timer *t) {
     Locked l(t->shard->lock);
-    return (t->flags & kEnded) != 0;
+    return t->has(kEnded);
 }
 
 }  // namespace hc

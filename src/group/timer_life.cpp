@@ -53,18 +53,18 @@ void set_next_time(Series *s, uint64_t now) {
 }
 
 Ending end_series(Shard &s, Timer *t, int32_t why) {
-    t->flags |= kEnded;
+    t->set(kEnded);
     Group *g = s.group;
     const bool lost = why != 0 && why != kWhyCanceled;  // not by the user's own doing
     if (t->drop == nullptr && (!lost || g == nullptr || g->options().on_unrun == nullptr)) return {};
     if (g != nullptr && !g->try_ref()) g = nullptr;
     if (t->drop == nullptr && g == nullptr) return {};
-    t->flags |= kDropping;
+    t->set(kDropping);
     return {t, g, why, false};
 }
 
 void forget_if_unused(Shard &s, Timer *t, Ending *e) {
-    if ((t->flags & (kHeld | kEntry | kDropping)) != 0 || (t->flags & kEnded) == 0) return;
+    if (t->has(kHeld | kEntry | kDropping) || !t->has(kEnded)) return;
     s.give_record(t);
     e->forgotten = true;
 }
@@ -83,7 +83,7 @@ void finish(Shard &s, Ending e) {
         });
         if (!here || s.generation != registry::generation) return;  // it has forked, and this is the child
         Locked l(s.lock);
-        t->flags &= static_cast<uint8_t>(~kDropping);
+        t->clear(kDropping);
         s.ended.signal();
         forget_if_unused(s, t, &e);
     }

@@ -12,7 +12,7 @@ namespace {
 // Under the lock: the entry goes without a run, and with it the series, unless it goes on without the entry.
 Ending drop_entry(Shard &s, Timer *t) {
     Ending ending;
-    t->flags &= static_cast<uint8_t>(~kEntry);
+    t->clear(kEntry);
     if (t->state == kDue) {
         t->state = kIdle;
         ending = end_series(s, t, kWhyShutdown);
@@ -36,10 +36,10 @@ bool begin_run(Shard &s, Timer *t, const char **label, Ending *ending) {
 // After the body: its next time, or the end. The time of a timer that is now the first of its shard, or UINT64_MAX.
 uint64_t end_run(Shard &s, Timer *t, Ending *ending) {
     Locked l(s.lock);
-    const bool rearmed = (t->flags & kRearmed) != 0;
+    const bool rearmed = t->has(kRearmed);
     t->state = kIdle;
-    t->flags &= static_cast<uint8_t>(~(kEntry | kRearmed));
-    if ((t->flags & kEnded) != 0) {
+    t->clear(kEntry | kRearmed);
+    if (t->has(kEnded)) {
         *ending = end_series(s, t, rearmed ? kWhyCanceled : 0);
     } else if (rearmed || repeats(t)) {
         const uint64_t at = now();
@@ -52,7 +52,7 @@ uint64_t end_run(Shard &s, Timer *t, Ending *ending) {
             *ending = end_series(s, t, kWhyNoMemory);
         }
     }
-    if (t->state == kIdle && (t->flags & (kHeld | kEnded)) == 0) *ending = end_series(s, t, 0);
+    if (t->state == kIdle && !t->has(kHeld | kEnded)) *ending = end_series(s, t, 0);
     const uint64_t time = t->state == kPending ? time_of(t->tick) : UINT64_MAX;
     const bool first = s.changed();
     s.ended.signal();

@@ -25,7 +25,7 @@ namespace hc {
 class Watch {
   public:
 #ifdef HC_SYNC_MODEL
-    static constexpr uint64_t kPatience = 0, kRest = 0, kBurst = 0, kNap = 0;
+    static constexpr uint64_t kPatience = 0, kRest = 1, kBurst = 1, kNap = 0;
 #else
     static constexpr uint64_t kPatience = 1'000'000, kRest = 100'000, kBurst = 32 * kRest, kNap = 200'000;
 #endif
@@ -57,9 +57,9 @@ class Watch {
         turn.until = next;
         if (turn.seat == 1) {
             turn.until = next > UINT64_MAX - kPatience ? UINT64_MAX : next + kPatience;
-        } else if (kRest != 0) {
-            if (now > last_) credit_ = std::min(kBurst, credit_ + (now - last_));
-            last_ = std::max(last_, now);
+        } else {
+            if (now > last_) credit_ = std::min<uint64_t>(kBurst, credit_ + (now - last_));
+            last_ = std::max<uint64_t>(last_, now);
             if (credit_ < kRest && next < now + kRest) {
                 turn.covers = 0;  // whatever comes meanwhile: it waits no longer than that
                 turn.until = now + kRest;
@@ -72,7 +72,7 @@ class Watch {
 
     void get_up(const Turn &turn, bool timed_out) {
         if (turn.seat == 2) return;
-        if (turn.seat == 0 && timed_out) credit_ -= std::min(credit_, kRest);
+        if (turn.seat == 0 && timed_out) credit_ = credit_ - std::min<uint64_t>(credit_, kRest);
         covered_[turn.seat].store(UINT64_MAX, memory_order_relaxed);
         sitting_[turn.seat].store(kNobody, memory_order_release);  // pairs with the acquire in sit_down()
     }
@@ -80,7 +80,7 @@ class Watch {
   private:
     Atomic<uint64_t> covered_[2] = {UINT64_MAX, UINT64_MAX};  // every time from this one on
     Atomic<uint32_t> sitting_[2] = {kNobody, kNobody};
-    uint64_t credit_ = kBurst, last_ = 0;  // of the first seat
+    Plain<uint64_t> credit_{kBurst}, last_{0};  // of the first seat
 };
 
 }  // namespace hc

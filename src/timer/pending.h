@@ -34,13 +34,17 @@ struct Timer {
     Plain<uint64_t> tick{kNoTick};
     uint8_t index = 0;
     Plain<uint8_t> state{0};  // these two: see timer.h
-    uint8_t flags = 0;
+    Plain<uint8_t> flags{0};
     uint8_t place = 0;  // in its slab
     Atomic<uint32_t> handles{0};
     Shard *shard = nullptr;
     void (*fn)(void *) = nullptr;
     void *arg = nullptr;
     void (*drop)(void *, int32_t) = nullptr;
+
+    bool has(unsigned any) const { return (flags & any) != 0; }
+    void set(unsigned flag) { flags = static_cast<uint8_t>(flags | flag); }
+    void clear(unsigned some) { flags = static_cast<uint8_t>(flags & ~some); }
 };
 
 // An entry of a wheel. fn == nullptr: arg is a Timer.

@@ -45,7 +45,7 @@ struct Series : Timer {
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };
-inline Series *series_of(Timer *t) { return (t->flags & kSeries) != 0 ? static_cast<Series *>(t) : nullptr; }
+inline Series *series_of(Timer *t) { return t->has(kSeries) ? static_cast<Series *>(t) : nullptr; }
 inline bool repeats(Timer *t) { return series_of(t) != nullptr && series_of(t)->repeat != Repeat::kOnce; }
 // After HC_SHUTDOWN_RUN_TIMERS: it fires once, and not never.
 inline bool waits_for(const Pending &p) {

@@ -105,6 +105,80 @@ struct TwoArm : Timed<3, 3> {
     }
 };
 
+// One is armed while the worker that would watch for it gets up, for a body that blocks until that one has fired.
+struct StuckArm : Timed<4, 3> {
+    Condition second;
+    StuckArm() {
+        build(2);
+        tasks[1].until = &second;
+    }
+    void begun() override {
+        if (!tasks[2].ran) return;
+        second.meet();
+        if (tasks[1].ran) close();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            later(0, kFarOff);
+            later(1, 2);
+        }
+        if (i == 1) later(2, 6);
+        if (i >= 2) work(i - 2);
+        thread_ends();
+    }
+};
+
+// Two threads make timers in one shard, which the first of them makes, and a third trims it.
+struct SameShard : Timed<4, 4> {
+    SameShard() { build(1); }
+    void begun() override {
+        if (++seen == 4) close();
+    }
+    int seen = 0;
+    void thread(unsigned i) override {
+        if (i < 2) {
+            registry::record()->number = 3;
+            for (int k = 0; k < 2; k++) {
+                TimerOptions o;
+                o.call = entry(static_cast<int>(2 * i) + k);
+                o.when = 2;
+                CHECK(timer_make(g, o, 0, nullptr) == Submit::kOk);
+            }
+        }
+        if (i == 2) g->timers.trim();
+        if (i == 3) work(0);
+        thread_ends();
+    }
+};
+
+// Nothing is pending, and the worker sleeps: a timer is made, or one that rests is armed.
+template <bool kArm>
+struct Wakes : Timed<2, 1> {
+    Timer *timer = nullptr;
+    Wakes() { build(1); }
+    void begun() override { close(); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            TimerOptions o;
+            o.call = entry(0);
+            o.when = kArm ? UINT64_MAX : hc::now() + 2;
+            CHECK(timer_make(g, o, hc::now(), &timer) == Submit::kOk);
+            if (kArm) {
+                const uint64_t at = hc::now();
+                CHECK(timer_arm(timer, at + 2, 0, at) == TimerWas::kDone);
+            }
+        } else {
+            work(0);
+        }
+        thread_ends();
+    }
+    void after() override {
+        timer_unref(timer);
+        Timed::after();
+        thread_ends();
+    }
+};
+
 // A shutdown meets timers that are being armed: what was accepted fires, or comes back.
 struct Closing : Timed<3, 3> {
     Closing() { build(1); }
@@ -257,6 +331,30 @@ struct CancelWait : Held<3> {
     }
 };
 
+// Two cancel, and one of them waits for the drop that the other runs. A third looks.
+struct CancelTwice : Held<4> {
+    CancelTwice() : Held(kFarOff) {}
+    void thread(unsigned i) override {
+        if (i == 0) timer_cancel(timer);
+        if (i == 1) {
+            timer_cancel(timer);
+            CHECK(timer_wait(timer, kNever));
+            CHECK(dropped == 1);
+            value = value + 1;
+        }
+        if (i == 2) {
+            timer_due(timer);
+            timer_stops(timer);
+        }
+        if (i == 3) return work(0);
+        ended(3);
+    }
+    void after() override {
+        timer_unref(timer);
+        Held::after();
+    }
+};
+
 // The last handle goes while it fires, and while it is armed once more.
 struct Unref : Held<3> {
     Unref() : Held(2) { timer_ref(timer); }
@@ -305,12 +403,17 @@ int main() {
     ok &= holds<Earlier<2>>("earlier, two workers", 20'000);
     ok &= holds<StuckBody>("stuck body", 20'000);
     ok &= holds<StuckTask>("stuck task", 20'000);
+    ok &= holds<StuckArm>("stuck arm", 20'000);
     ok &= holds<TwoArm>("two arm", 20'000);
+    ok &= holds<SameShard>("same shard", 20'000);
+    ok &= holds<Wakes<false>>("made, wakes", 20'000);
+    ok &= holds<Wakes<true>>("armed, wakes", 20'000);
     ok &= holds<Closing>("closing", 20'000);
     ok &= holds<Keeping<false>>("keeping, fires", 10'000);
     ok &= holds<Keeping<true>>("keeping, cancelled", 10'000);
     ok &= holds<TwoKept>("two kept", 20'000);
     ok &= holds<CancelWait>("cancel and wait", 20'000);
+    ok &= holds<CancelTwice>("cancelled twice", 20'000);
     ok &= holds<Unref>("unref", 20'000);
     ok &= holds<Outlives>("outlives", 20'000);
     return ok ? 0 : 1;
