@@ -6,6 +6,9 @@
 #include "group/timers.h"
 
 namespace hc {
+
+using enum Timer::State;
+using enum Timer::Flag;
 namespace {
 
 template <class T>

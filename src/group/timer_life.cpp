@@ -8,6 +8,9 @@
 #include "group/timers.h"
 
 namespace hc {
+
+using enum Timer::State;
+using enum Timer::Flag;
 namespace {
 
 // Within its leeway a timer fires at the roundest time there is, so that those of others are likely to be the same.

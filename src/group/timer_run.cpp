@@ -7,6 +7,9 @@
 #include "sync/clock.h"
 
 namespace hc {
+
+using enum Timer::State;
+using enum Timer::Flag;
 namespace {
 
 // Under the lock: the entry goes without a run, and with it the series, unless it goes on without the entry.

@@ -7,6 +7,9 @@
 
 namespace hc {
 
+using enum Timer::State;
+using enum Timer::Flag;
+
 Shard *Timers::make_shard(Group *g, Submit *why_not) {
     *why_not = Submit::kForeign;
     if (g->foreign()) return nullptr;

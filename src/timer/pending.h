@@ -30,10 +30,20 @@ struct Chunk;
 //   chunk, index   where its entry is; kept up to date by the wheel. chunk == nullptr: it is not in the wheel
 //   tick           when it is due; not before its entry's tick, for to put a timer off only this is written
 struct Timer {
+    enum State : uint8_t { kIdle, kPending, kDue, kRunning };
+    enum Flag : uint8_t {
+        kEntry = 1,     // an entry names it
+        kRearmed = 2,   // while it ran: `tick` is the next time, kNoTick for none
+        kEnded = 4,     // the series; a body may still run, and the drop comes after it
+        kDropping = 8,  // its drop is being called
+        kSeries = 16,   // the record is a Series
+        kHeld = 32,     // there is a handle
+    };
+
     Chunk *chunk = nullptr;
     Plain<uint64_t> tick{kNoTick};
     uint8_t index = 0;
-    Plain<uint8_t> state{0};  // these two: see timer.h
+    Plain<uint8_t> state{kIdle};  // these two: see timer.h
     Plain<uint8_t> flags{0};
     uint8_t place = 0;  // in its slab
     Atomic<uint32_t> handles{0};

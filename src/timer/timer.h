@@ -23,15 +23,6 @@ namespace hc {
 
 class Group;
 
-enum TimerState : uint8_t { kIdle, kPending, kDue, kRunning };
-enum TimerFlags : uint8_t {
-    kEntry = 1,     // an entry names it
-    kRearmed = 2,   // while it ran: `tick` is the next time, kNoTick for none
-    kEnded = 4,     // the series; a body may still run, and the drop comes after it
-    kDropping = 8,  // its drop is being called
-    kSeries = 16,   // the record is a Series
-    kHeld = 32,     // there is a handle
-};
 enum class Repeat : uint8_t { kOnce, kRate, kDelay };
 enum class Missed : uint8_t { kCoalesce, kBurst, kSkip };
 
@@ -45,7 +36,7 @@ struct Series : Timer {
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };
-inline Series *series_of(Timer *t) { return t->has(kSeries) ? static_cast<Series *>(t) : nullptr; }
+inline Series *series_of(Timer *t) { return t->has(Timer::kSeries) ? static_cast<Series *>(t) : nullptr; }
 inline bool repeats(Timer *t) { return series_of(t) != nullptr && series_of(t)->repeat != Repeat::kOnce; }
 // After HC_SHUTDOWN_RUN_TIMERS: it fires once, and not never.
 inline bool waits_for(const Pending &p) {
