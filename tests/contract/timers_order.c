@@ -6,7 +6,10 @@ enum { timers = 1000 };
 static int order[timers];
 static atomic_int fired;
 
-static void notes(void *arg) { order[fired++] = (int)(intptr_t)arg; }
+static void notes(void *arg) { /* by one worker */
+    order[fired] = (int)(intptr_t)arg;
+    fired += 1;
+}
 
 static hc_group *one_worker(uint32_t kind) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
