@@ -18,7 +18,7 @@ Mutex lock;
 
 namespace {
 
-std::atomic<uint32_t> threads{0};  // that ever came
+std::atomic<uint32_t> threads{0};  // that ever came. Past the seam: it spreads threads over shards, and no protocol reads it
 pthread_key_t key;
 bool ready = false;
 bool forked_in_task = false;  // this process, by a task of its parent
