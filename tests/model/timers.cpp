@@ -401,6 +401,7 @@ int main() {
     bool ok = true;
     ok &= holds<Earlier<1>>("earlier, one worker", 20'000);
     ok &= holds<Earlier<2>>("earlier, two workers", 20'000);
+    ok &= holds<Earlier<3>>("earlier, three workers", 20'000);  // one of them sits nowhere
     ok &= holds<StuckBody>("stuck body", 20'000);
     ok &= holds<StuckTask>("stuck task", 20'000);
     ok &= holds<StuckArm>("stuck arm", 20'000);
