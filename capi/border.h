@@ -25,6 +25,9 @@ inline int code(Submit s) {
         case Submit::kFull: return HC_EFULL;
         case Submit::kClosed: return HC_ESHUTDOWN;
         case Submit::kForeign: return HC_EFORKED;
+        case Submit::kNoThread: return HC_ETHREAD;
+        case Submit::kTimedOut: return HC_ETIMEDOUT;
+        case Submit::kWouldWait: return HC_EDEADLK;
     }
     return HC_EINVAL;
 }

@@ -18,18 +18,47 @@ int cannot_wait(const hc_group *g) {
 
 uint64_t deadline(uint64_t timeout) { return timeout == HC_NEVER ? kNever : after(timeout); }
 
+uint64_t or_default(uint64_t given, uint64_t by_default) { return given == 0 ? by_default : given; }
+
+// HC_KIND_PINNED has all its workers, and no others: each has tasks of its own.
+bool read_workers(const hc_group_options &in, GroupOptions *out) {
+    constexpr uint32_t kSpares = 64;
+    const bool pinned = in.kind == HC_KIND_PINNED;
+    if (in.max_workers > HC_MAX_WORKERS || in.cpu_count > HC_MAX_WORKERS) return false;
+    if (in.max_workers != 0)
+        out->most = in.max_workers;
+    else if (in.cpu_count != 0)
+        out->most = in.cpu_count;
+    out->least = in.min_workers == 0 ? (pinned ? out->most : 1) : in.min_workers == HC_NONE32 ? 0 : in.min_workers;
+    if (out->least > out->most || (pinned && out->least != out->most)) return false;
+    out->spares = in.spare_workers == 0 ? (pinned || in.max_workers == 1 ? 0 : kSpares)
+                  : in.spare_workers == HC_NONE32 ? 0
+                                                  : in.spare_workers;
+    if (out->spares > HC_MAX_WORKERS || (pinned && out->spares != 0)) return false;
+    if (out->spares == 0 && in.stuck_after != 0 && in.stuck_after != HC_NONE64) return false;  // nobody could be had for it
+    out->keep_alive = or_default(in.keep_alive, out->keep_alive);
+    out->stuck_after = or_default(in.stuck_after, out->stuck_after);
+    if ((in.cpus == nullptr) != (in.cpu_count == 0)) return false;
+    out->cpus = in.cpus;
+    out->cpu_count = in.cpu_count;
+    for (uint32_t i = 0; i < in.cpu_count; i++)
+        if (!thread_may_run_on(in.cpus[i])) return false;
+    return true;
+}
+
 int read_options(const hc_group_options *in, GroupOptions *out) {
     hc_group_options o;
     if (!read_sized(in, sizeof(hc_group_options), &o)) return HC_EINVAL;
-    if (o.flags != 0 || o.kind > HC_KIND_PINNED || o.max_workers > HC_MAX_WORKERS) return HC_EINVAL;
-    if (o.full_policy != HC_FULL_FAIL && o.full_policy != HC_FULL_RUN) return HC_EINVAL;
+    if (o.flags != 0 || o.reserved != 0 || o.kind > HC_KIND_PINNED || !read_workers(o, out)) return HC_EINVAL;
+    if (o.full_policy > HC_FULL_DROP_OLDEST) return HC_EINVAL;
     if (o.full_policy != HC_FULL_FAIL && o.capacity == 0) return HC_EINVAL;  // it would never be full
+    if (o.full_policy != HC_FULL_WAIT && o.full_timeout != 0) return HC_EINVAL;
     if (o.stack_size != 0 && (o.stack_size < 65'536 || o.stack_size > SIZE_MAX / 2)) return HC_EINVAL;
     if (o.name != nullptr) out->name = o.name;
-    if (o.max_workers != 0) out->workers = o.max_workers;
     out->kind = static_cast<Kind>(o.kind);
     out->capacity = o.capacity;
     out->full = static_cast<Full>(o.full_policy);
+    out->full_timeout = or_default(o.full_timeout, kNever);
     if (o.spin != 0) out->spin_ns = o.spin == HC_NONE32 ? 0 : o.spin;
     out->stack_size = static_cast<size_t>(o.stack_size);
     out->user = o.user;
@@ -49,9 +78,9 @@ int hc_group_create(hc_group **out, const hc_group_options *options) {
     if (out == nullptr) return HC_EINVAL;
     *out = nullptr;
     GroupOptions o;
-    o.workers = std::min(usable_cpus(), HC_MAX_WORKERS);
-    if (options != nullptr)
-        if (const int bad = read_options(options, &o)) return bad;
+    o.most = std::min(usable_cpus(), HC_MAX_WORKERS);
+    const hc_group_options defaults = HC_GROUP_OPTIONS_INIT;
+    if (const int bad = read_options(options == nullptr ? &defaults : options, &o)) return bad;
     Group *g = nullptr;
     switch (Group::create(&g, o)) {
         case Group::Create::kOk: break;
@@ -101,6 +130,30 @@ int hc_group_destroy(hc_group *g) {
     return HC_OK;
 }
 
+int hc_group_resize(hc_group *g, uint32_t min_workers, uint32_t max_workers) {
+    if (g == nullptr) return HC_EINVAL;
+    const uint32_t most = max_workers != 0 ? max_workers : std::min(usable_cpus(), hc_group_slots(g));
+    const uint32_t least = min_workers == 0 ? 1 : min_workers == HC_NONE32 ? 0 : min_workers;
+    if (most > hc_group_slots(g) || least > most) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    if (of(g)->options().kind == Kind::kPinned) return HC_ENOTSUP;
+    if (of(g)->closed()) return HC_ESHUTDOWN;
+    of(g)->resize(least, most);
+    return HC_OK;
+}
+
+int hc_group_pause(hc_group *g) {
+    if (g == nullptr) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    return of(g)->pause() ? HC_OK : HC_ESHUTDOWN;
+}
+
+int hc_group_resume(hc_group *g) {
+    if (g == nullptr) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    return of(g)->resume() ? HC_OK : HC_ESHUTDOWN;
+}
+
 int hc_group_trim(hc_group *g) {
     if (g == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
@@ -120,7 +173,7 @@ int32_t hc_worker_index(void) {
     return w == nullptr ? -1 : static_cast<int32_t>(w->index());
 }
 
-uint32_t hc_group_slots(const hc_group *g) { return g == nullptr ? 0 : of(g)->worker_count; }
+uint32_t hc_group_slots(const hc_group *g) { return g == nullptr ? 0 : of(g)->roster.slots(); }
 
 int hc_thread_sigmask_restore(void) {
     const sigset_t *mask = registry::mask_of_forking_task();

@@ -34,6 +34,8 @@ int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size) {
     d.barriers = s.barriers;
     d.timers_pending = s.timers_pending;
     d.timers_fired = s.timers_fired;
+    d.workers_blocked = s.blocked;
+    d.workers_max = s.most;
     memcpy(out, &d, d.size);
     return HC_OK;
 }

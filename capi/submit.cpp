@@ -23,11 +23,16 @@ int hc_submit_batch(hc_group *g, const hc_call *calls, size_t n, size_t *accepte
     return code(submit_batch(of(g), reinterpret_cast<const Entry *>(calls), n, accepted));
 }
 
+int hc_submit_timed(hc_group *g, hc_fn fn, void *arg, uint64_t timeout) {
+    if (g == nullptr || fn == nullptr) return HC_EINVAL;
+    return code(submit_timed(of(g), {fn, arg}, timeout));
+}
+
 int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg) {
     if (g == nullptr || fn == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;
     if (of(g)->options().kind != Kind::kPinned) return HC_ENOTSUP;
-    if (worker >= of(g)->worker_count) return HC_EINVAL;
+    if (worker >= of(g)->roster.slots()) return HC_EINVAL;
     return code(submit_pinned(of(g), worker, {fn, arg}));
 }
 

@@ -1,13 +1,15 @@
 #include "capi/border.h"
 #include "group/registry.h"
+#include "group/sleepers.h"
 #include "group/tasks.h"
 #include "task/home.h"
 
 using namespace hc;
 using namespace hc::capi;
 
-static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhyShutdown == HC_ESHUTDOWN);
-static_assert(kWhyNoMemory == HC_ENOMEM && kWorkerOnly == HC_TASK_WORKER_ONLY);
+static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhyShutdown == HC_ESHUTDOWN &&
+              kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED);
+static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY);
 static_assert(kHelpAny == HC_WAIT_HELP_ANY && kNoHelp == HC_WAIT_NO_HELP && kInterruptible == HC_WAIT_INTERRUPTIBLE);
 
 namespace {
@@ -116,9 +118,7 @@ hc_task *hc_task_current(void) {
 }
 
 int hc_task_cancelled(void) {
-    const Task *t = current();
-    Timer *timer = this_thread == nullptr ? nullptr : this_thread->now->timer;
-    return (t != nullptr && task_stops(t)) || (timer != nullptr && timer_stops(timer)) ? 1 : 0;
+    return stops() ? 1 : 0;
 }
 
 int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop) {

@@ -6,7 +6,7 @@
  * that hands tasks to a group. The shortest useful program:
  *
  *     hc_group *g;
- *     if (hc_group_create(&g, NULL) < 0) return 1;      // defaults: one worker for each usable CPU
+ *     if (hc_group_create(&g, NULL) < 0) return 1;      // defaults: up to one worker for each usable CPU
  *     hc_submit(g, work, arg);                          // from any thread, as often as you like
  *     hc_group_drain(g, HC_NEVER);                      // until nothing is queued or running
  *     hc_group_destroy(g);                              // runs what is queued, ends the workers, frees
@@ -72,8 +72,8 @@ extern "C" {
 
 /* ---- 1 Results ------------------------------------------------------------------------------------------------------ */
 
-/* X(name, value, text). The values never change and lie outside the range of errno. HC_EEXPIRED, HC_ELIMIT, HC_EDROPPED,
- * HC_EUNWOUND and HC_ECLOSED are reserved. */
+/* X(name, value, text). The values never change and lie outside the range of errno. HC_EEXPIRED, HC_ELIMIT, HC_EUNWOUND and
+ * HC_ECLOSED are reserved. */
 #define HC_ERROR_MAP(X)                                                                                                  \
     X(HC_EINVAL, -1001, "invalid argument")                                                                              \
     X(HC_ENOMEM, -1002, "out of memory")                                                                                 \
@@ -160,19 +160,33 @@ enum {
 /* What a submit does when `capacity` tasks are queued. */
 enum {
     HC_FULL_FAIL = 0, /* it returns HC_EFULL */
-    HC_FULL_RUN = 2   /* it runs the task itself, before it returns, and so do its next submits until the queue is half
+    HC_FULL_WAIT = 1, /* it waits for room, for at most full_timeout, first come, first served. A task of the group itself is not
+                         made to wait (all of them might): HC_EDEADLK */
+    HC_FULL_RUN = 2,  /* it runs the task itself, before it returns, and so do its next submits until the queue is half
                          empty. Such a task runs ahead of what is queued, in every kind of group. A slow one slows its
                          submitter; a lock that the submitter holds, and that the task wants, deadlocks; a task that
                          submits others, which submit others, nests them on one stack. */
+    HC_FULL_DROP_NEWEST = 3, /* it returns 0, and the task comes back with HC_EDROPPED, before that, on this thread */
+    HC_FULL_DROP_OLDEST = 4  /* it takes one of the oldest out (its submitter's own, if that has any queued), which comes back with
+                                HC_EDROPPED on this thread, and queues the new one in its place; when workers have taken up all that
+                                is queued, the new one comes back instead */
 };
 
 typedef struct hc_group_options {
     uint32_t size;        /* sizeof(hc_group_options) */
     uint32_t flags;       /* none yet: 0 */
     const char *name;     /* copied; threads are called "<name>-<index>", shortened so that the index survives. NULL = "hc" */
-    uint32_t max_workers; /* 0 = usable CPUs: those of the affinity mask of the caller, at least 1. At most HC_MAX_WORKERS.
-                             This release starts them all at creation. */
+    uint32_t min_workers; /* started at creation, and never fewer; 0 = 1 (HC_KIND_PINNED: all), HC_NONE32 = none. The others are
+                             started when a task would have to wait for a busy worker, and end when they are not needed */
+    uint32_t max_workers; /* most that run tasks at once; 0 = usable CPUs, see hc_group_stats(). At most HC_MAX_WORKERS. Equal to
+                             min_workers: a fixed number */
+    uint32_t spare_workers; /* how many more there may be, one for each that is blocked, see section 10. 0 = 64, but none where you
+                               have asked for a single worker (max_workers = 1) or for HC_KIND_PINNED. HC_NONE32 = none: then
+                               max_workers also limits how many tasks are blocked at once. At most HC_MAX_WORKERS */
     uint32_t kind;        /* HC_KIND_... */
+    uint64_t keep_alive;  /* ns that a worker above min_workers waits for a task before it ends. 0 = 60 s, HC_NONE64 = for ever */
+    uint64_t stuck_after; /* ns that all workers must be busy, and a task wait, before one that sleeps inside of its task is taken
+                             for blocked: section 10. 0 = 100 ms, HC_NONE64 = never */
     uint64_t capacity;    /* most tasks queued at once, in the whole group; 0 = unbounded. Running tasks do not count. It
                              is never exceeded; "full" may come up to a fifth early, for submitters take their room
                              in small portions ahead, and workers give it back in small portions. */
@@ -180,24 +194,30 @@ typedef struct hc_group_options {
     uint32_t spin;        /* ns that a worker without work looks around before it sleeps; one does at a time. 0 = default:
                              not at all. Worth trying where cores are plenty and tasks come every few microseconds; where
                              they are few, a spinning worker keeps its submitter from the CPU. HC_NONE32 = not at all */
+    uint64_t full_timeout; /* ns, for HC_FULL_WAIT only. 0 = for ever. See also hc_submit_timed() */
     uint64_t stack_size;  /* bytes of a worker's stack; 0 = the system's default for threads, at least 65 536 */
+    const uint32_t *cpus; /* copied: the CPUs that workers may run on, of those that the caller may. HC_KIND_PINNED: worker i runs on
+                             cpus[i % cpu_count] only. NULL = wherever the caller may: no thread is bound unasked */
+    uint32_t cpu_count;   /* how many those are; max_workers = 0 is then that number */
+    uint32_t reserved;    /* 0 */
     void *user;           /* passed to the callbacks below */
     void (*on_thread_start)(void *user, uint32_t index); /* on each worker, before its first task */
-    void (*on_thread_stop)(void *user, uint32_t index);  /* on each worker, after its last */
+    void (*on_thread_stop)(void *user, uint32_t index);  /* on each worker, after its last; the index may then be another's */
     void (*on_unrun)(void *user, hc_fn fn, void *arg, int32_t why); /* an accepted task without a drop of its own that will
                                                                        not run; NULL: such tasks are only counted */
 } hc_group_options;
 
 #define HC_MAX_WORKERS 4096u
 #define HC_GROUP_OPTIONS_INIT                                                                                            \
-    { (uint32_t)sizeof(hc_group_options), 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+    { (uint32_t)sizeof(hc_group_options), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL, NULL }
 
 /* Fills *options with the defaults for a struct of `size` bytes, as HC_GROUP_OPTIONS_INIT does. NULL: no effect. */
 HC_API void hc_group_options_init(void *options, uint32_t size);
 
-/* Starts a group. Returns when its threads have been started (not: when on_thread_start has returned). *out gets one
+/* Starts a group. Returns when its min_workers have been started (not: when on_thread_start has returned). *out gets one
  * reference, and is NULL after an error. May block for as long as the threads take to start.
- * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETHREAD (none is left behind). */
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETHREAD (min_workers could not be started: none is left behind). Later, when a thread
+ * cannot be had, the group goes on with those it has, and tries again. */
 HC_API int hc_group_create(hc_group **out, const hc_group_options *options);
 
 /* References. NULL: no effect. When the last one goes, the group is shut down (HC_SHUTDOWN_DRAIN) if it was not yet; its
@@ -243,6 +263,17 @@ HC_API int hc_group_destroy(hc_group *g);
  * idle; safe at any time. Returns 0, HC_EINVAL, HC_EFORKED. */
 HC_API int hc_group_trim(hc_group *g);
 
+/* Changes the number of workers: min_workers and max_workers as in the options (0 there is the default). max_workers at most
+ * hc_group_slots(). Does not wait: who is one too many goes to rest after its task, and ends after keep_alive.
+ * Returns 0, HC_EINVAL, HC_ENOTSUP (HC_KIND_PINNED), HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_group_resize(hc_group *g, uint32_t min_workers, uint32_t max_workers);
+
+/* From now on the workers begin nothing: no task (but one that a worker is just about to begin), timer or fork. Tasks that run go
+ * on; everything is accepted as before; who waits still helps with its own. To pause twice is to pause once. A shutdown resumes.
+ * Returns 0, HC_EINVAL, HC_ESHUTDOWN, HC_EFORKED. */
+HC_API int hc_group_pause(hc_group *g);
+HC_API int hc_group_resume(hc_group *g);
+
 /* The group whose task (or thread hook) the caller is in; NULL outside. Borrowed: take a reference to keep it. */
 HC_API hc_group *hc_group_current(void);
 
@@ -276,6 +307,11 @@ HC_API int hc_submit(hc_group *g, hc_fn fn, void *arg);
  * and none is taken.
  * Returns 0 (all n), or why the rest was refused: HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_submit_batch(hc_group *g, const hc_call *calls, size_t n, size_t *accepted);
+
+/* hc_submit(), but where that would answer HC_EFULL, or wait, or drop, or run the task itself, this waits for room, for at most
+ * `timeout`. Blocks.
+ * Returns as hc_submit; HC_ETIMEDOUT; HC_EDEADLK (a task of this group, and no room). */
+HC_API int hc_submit_timed(hc_group *g, hc_fn fn, void *arg, uint64_t timeout);
 
 /* HC_KIND_PINNED: queues fn(arg) for the worker with that index, and no other will run it.
  * Returns as hc_submit; HC_EINVAL: no such worker; HC_ENOTSUP: another kind of group. */
@@ -643,7 +679,35 @@ HC_API int hc_timer_remaining(hc_timer *t, uint64_t *ns);
 /* How many times of its HC_TIMER_RATE have passed without a firing of their own. Returns 0, HC_EINVAL, HC_EFORKED. */
 HC_API int hc_timer_missed(hc_timer *t, uint64_t *count);
 
-/* ---- 10 Seeing inside ----------------------------------------------------------------------------------------------- */
+/* ---- 10 Blocking ---------------------------------------------------------------------------------------------------- */
+
+/* A task that blocks (reads, locks, sleeps) keeps its worker from the tasks that wait. Say so, and another may work meanwhile:
+ *
+ *     hc_blocking_begin();
+ *     n = read(fd, buffer, size);
+ *     hc_blocking_end();
+ *
+ * Above max_workers there are at most spare_workers; one that is not needed any more goes to rest at the end of its task, ready
+ * for the next time, and ends after keep_alive. A task that blocks and does not say so is found out, though late: when all workers
+ * are busy and a task has waited for stuck_after, a worker that stands in its task and sleeps (as the kernel says) counts as
+ * blocked; one in each stuck_after. Waits of this library, inside of tasks, say so themselves when they sleep. */
+
+/* Calls nest; only the outermost pair counts. What a task has begun and not ended, ends with it.
+ * Returns HC_HELPED (another may work), HC_NOT_HELPED (the cap is reached, or this is no task on a worker of a group that can have
+ * spare workers: the task goes on all the same). */
+enum { HC_HELPED = 0, HC_NOT_HELPED = 1 };
+HC_API int hc_blocking_begin(void);
+HC_API void hc_blocking_end(void);
+
+/* Sleep, and poll(2), as tasks should: blocking, between a begin and an end of their own, and at once over when the task, its scope
+ * or its timer is cancelled (see hc_task_cancelled()). Outside of tasks they work too.
+ * hc_sleep: `ns` HC_NEVER is until then. Returns 0, HC_ECANCELED.
+ * hc_poll: fds points to n struct pollfd; `timeout` in ns. Returns how many of them have something to tell, 0 at the timeout,
+ * HC_ECANCELED, HC_EINTR (a signal was handled), HC_EINVAL, HC_ENOMEM (also: no descriptor left). */
+HC_API int hc_sleep(uint64_t ns);
+HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
+
+/* ---- 11 Seeing inside ----------------------------------------------------------------------------------------------- */
 
 typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */
@@ -666,7 +730,15 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint64_t barriers;          /* process-wide memory barriers paid */
     uint64_t timers_pending;    /* not yet taken up by a worker; those that are cancelled are counted nowhere */
     uint64_t timers_fired;      /* taken up, and then counted above like other tasks */
+    uint32_t workers_blocked;   /* have made room for another, by hc_blocking_begin() or found out */
+    uint32_t workers_max;       /* the present max_workers */
+    uint32_t cpus;              /* usable CPUs, when the group was created: the default of max_workers */
+    uint32_t cpus_from;         /* HC_CPUS_FROM_...: how they were found */
 } hc_group_stats_data;
+
+/* The usable CPUs are those of the creator's affinity mask that are online, but no more than its cgroup's quota (v1 or v2, the least
+ * of all ancestors, rounded up), and at least 1. The environment's HOMECOOKING_CPUS (1 to 4096), if set, is the number instead. */
+enum { HC_CPUS_FROM_AFFINITY = 1, HC_CPUS_FROM_ONLINE = 2, HC_CPUS_FROM_QUOTA = 3, HC_CPUS_FROM_ENVIRONMENT = 4 };
 
 /* Writes at most `size` bytes of the snapshot to *out, and into out->size how many. Reads no clock, takes no lock that a
  * submit takes. Returns 0, HC_EINVAL (also: size below that of the first release, 120), HC_EFORKED. */

@@ -9,7 +9,9 @@ namespace hc {
 
 void Group::shutdown(bool now, bool keep_timers) {
     // close
-    gate.raise(Gate::kClosed | (now ? Gate::kNow : 0) | (keep_timers ? 0 : Gate::kDropTimers));
+    const uint64_t before = gate.raise(Gate::kClosed | (now ? Gate::kNow : 0) | (keep_timers ? 0 : Gate::kDropTimers));
+    gate.lower(Gate::kPaused);
+    waitlist.send_away();
     // settle
     heavy_fence();  // pairs with light_fence in a submit: kClosed | the lane
     for (uint32_t i = 0; i < inbox_count; i++) Locked l(inboxes[i].producers);
@@ -24,15 +26,29 @@ void Group::shutdown(bool now, bool keep_timers) {
     });
     gate.raise(Gate::kSettled);
     // end
+    roster.close(*this);
     gate.wake_all();
     if (now) reap_batches();
+    if ((before & Gate::kClosed) == 0) let_end();
     changed.signal();
 }
 
-void Group::hand_back(Entry e) {
+// Its workers end when there is nothing left; where there is none, it ends here.
+void Group::let_end() {
+    if (gate.empty() && !queues_empty() && !first_worker()) {
+        reap_lanes();
+        while (reap_timers()) {
+        }
+        if (foreign()) return;
+    }
+    if (roster.let_end()) ended();
+}
+
+
+void Group::hand_back(Entry e, int32_t why) {
     if (e.fn == run_timer) return hand_back_timer(static_cast<Timer *>(e.arg));
-    if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), kWhyShutdown);
-    if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(kWhyShutdown);
+    if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), why);
+    if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(why);
     if (e.fn == Ticket::run) {
         auto *t = static_cast<Ticket *>(e.arg);
         const auto drop = t->drop;
@@ -40,18 +56,18 @@ void Group::hand_back(Entry e) {
         const bool ours = t->claim();
         t->home->give(t);
         if (!ours) return;
-        if (drop != nullptr) return drop(call.arg, kWhyShutdown);
+        if (drop != nullptr) return drop(call.arg, why);
         e = call;
     }
-    if (options_.on_unrun != nullptr) options_.on_unrun(options_.user, e.fn, e.arg, kWhyShutdown);
+    if (options_.on_unrun != nullptr) options_.on_unrun(options_.user, e.fn, e.arg, why);
 }
 
-void Group::reap(const Entry *e, uint32_t n) {
+void Group::reap(const Entry *e, uint32_t n, int32_t why) {
     if (n == 0) return;
-    budget.give(n);
+    give_room(n);
     {
         registry::Borrowed frame(this);
-        for (uint32_t i = 0; i < n && !foreign(); i++) hand_back(e[i]);
+        for (uint32_t i = 0; i < n && !foreign(); i++) hand_back(e[i], why);
     }
     if (foreign()) return;                      // a drop has forked, and this is the child
     reaped.fetch_add(n, memory_order_release);  // pairs with the acquire in quiescent()
@@ -61,7 +77,7 @@ void Group::reap(const Entry *e, uint32_t n) {
 // What a stuck worker has in its batch, behind the task that it is in.
 void Group::reap_batches() {
     Entry some[Batch::kSize];
-    for (uint32_t i = 0; i < worker_count; i++) reap(some, workers[i].batch().steal_all(some));
+    for (uint32_t i = 0; i < roster.made(); i++) reap(some, roster.at(i).batch().steal_all(some));
 }
 
 void Group::reap_lanes() {
@@ -105,21 +121,14 @@ bool Group::await(uint64_t deadline) {
         }
         if (foreign()) return false;
         // Not only the workers: others may be handing back, or running what did not fit.
-        const bool ended = alive_.load(memory_order_relaxed) == 0 && quiescent();
+        const bool ended = roster.ended() && quiescent();
         const bool in_time = ended || changed.wait(ticket, deadline);
         changed.done();
         if (ended) break;
         if (!in_time) return false;
     }
-    join();
+    roster.join();
     return true;
-}
-
-void Group::join() {
-    Locked l(join_lock_);
-    if (joined_) return;
-    for (uint32_t i = 0; i < started_; i++) thread_join(workers[i].thread());
-    joined_ = true;
 }
 
 }  // namespace hc

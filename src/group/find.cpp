@@ -11,6 +11,8 @@ namespace hc {
 
 Worker::Found Worker::find() {
     met_busy_ = false;
+    if (group_.gate.paused()) return Found::kNothing;
+    if (std::exchange(interrupted_, false)) return Found::kBatch;
     // Timers that are due and queues take turns: a flood of one does not keep the other waiting.
     const bool queues_first = std::exchange(was_due_, false);
     bool found = queues_first ? find_in_queues() || find_due() : find_due();
@@ -83,9 +85,10 @@ bool Worker::find_in(Lane &lane, uint32_t most) {
 }
 
 bool Worker::find_in_workers() {
-    for (uint32_t i = 1, at = index_; i < group_.worker_count; i++) {
-        if (++at == group_.worker_count) at = 0;
-        if (steal_from(group_.workers[at])) return true;
+    const uint32_t n = group_.roster.made();
+    for (uint32_t i = 1, at = index_; i < n; i++) {
+        if (++at == n) at = 0;
+        if (steal_from(group_.roster.at(at))) return true;
     }
     return false;
 }
@@ -94,10 +97,11 @@ bool Worker::find_in_workers() {
 // worker: if it stands where it stood 16 finds ago, with tasks behind it, half of those move here.
 bool Worker::find_behind_stuck() {
     if (++finds_ % 16 != 0) return false;
-    Worker &w = group_.workers[watched_];
+    const Roster &roster = group_.roster;
+    Worker &w = roster.at(watched_);
     if (&w != this && w.batch_.cursor() == watched_cursor_ && steal_from(w)) return true;  // and go on watching
-    if (++watched_ == group_.worker_count) watched_ = 0;
-    watched_cursor_ = group_.workers[watched_].batch_.cursor();
+    if (++watched_ == roster.made()) watched_ = 0;
+    watched_cursor_ = roster.at(watched_).batch_.cursor();
     return false;
 }
 
@@ -139,8 +143,8 @@ uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
     uint32_t at = 0;
     uint64_t n = 0;
     group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
-    for (uint32_t i = 0; n < most && i < group_.worker_count; i++)
-        if (i != index_) n += group_.workers[i].batch_.rest();
+    for (uint32_t i = 0; n < most && i < group_.roster.made(); i++)
+        if (i != index_) n += group_.roster.at(i).batch_.rest();
     for (Deque *d = with_forks ? group_.deques() : nullptr; n < most && d != nullptr; d = d->next) n += d->has_work();
     return up_to(n);
 }

@@ -18,13 +18,14 @@ namespace {
 void ring(Deque &d) {
     Group &g = *d.group;
     d.rearm();
+    bool refused = false;
     do {
         // Pairs with the fences in Group::divert_forks() and ask_for_forks(): the limit | the word, the watch
         atomic_thread_fence(memory_order_seq_cst);
         const uint64_t word = g.gate.read();
-        if (Gate::parked(word) == 0 || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
+        if (Gate::nobody_to_wake(word) || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
         if (g.watches_forks()) break;
-    } while (!g.gate.wake_one());
+    } while (!g.wake_one(1, &refused) && !refused);
     if (d.watched()) d.wake_watches();
 }
 

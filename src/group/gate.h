@@ -1,10 +1,12 @@
 // The gate: the one word that every submit reads, and the protocol by which workers fall asleep and are woken.
 //
-//   word_:  bits 0-15 parked workers | bits 16-31 searching workers | bits 32.. flags (kClosed, ...)
+//   word_:  bits 0-15 parked workers | bits 16-31 searching workers | bits 32-47 flags (kClosed, ...) | bits 48-63 places
 //
 // A worker is RUNNING (has a batch), SEARCHING (counted; has none and looks for one) or PARKED (counted; asleep, or
 // about to look a last time). A wake turns one PARKED worker into a SEARCHING one in the word before it touches the
 // thread, so that submitters have at most one wake in flight at a time (searchers four), and others see a searcher meanwhile.
+// A place is room for one worker more (roster.h): where nobody is parked, a wake turns a place into a SEARCHING worker in the
+// word, and then lets one come. Below, "parked" means parked or a place, "wakes" means wakes or lets come.
 //
 //   submitter:  publish a task; light_fence(); read word_: nobody parked? done.
 //               Otherwise fence (full), read again: nobody searches? wake_one().               after_publish()
@@ -14,6 +16,9 @@
 //               everywhere, wake as many as there is work left for, all BEFORE it runs
 //               what it found.                                                                 found_work()
 //   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for what it published.    after_publish()
+//   worker:     SEARCHING -> gone: leave(); heavy_fence(); look everywhere. Found? Come back, if the
+//               place is still there; otherwise another has come, and searches.                Worker::leave()
+//   anyone:     clear kPaused; heavy_fence(); wake all.                                        Group::resume()
 //
 // The rule: a queue is non-empty => a worker is searching and will look again before it runs anything, or a wake is in
 // flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch, but for short ones of timers: see watch.h.)
@@ -31,7 +36,9 @@
 // Hazard C: a bit that is set, but not yet counted, is cleared with the permission of another parker, whose own bit then
 // stays set while `parked` is 0. That lasts until the first parker takes its second step: who sees its bit set and no
 // permission tries again.
+// While kPaused stands nobody is woken, and who looks finds nothing.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -49,9 +56,13 @@ class Gate {
     static constexpr uint64_t kNow = uint64_t{1} << 34;      // what is queued is handed back instead of run
     static constexpr uint64_t kDropTimers = uint64_t{1} << 36;  // with kClosed: pending timers are handed back
     static constexpr uint64_t kBounded = uint64_t{1} << 35;  // from the start: a submit takes room before it pushes
+    static constexpr uint64_t kEmpty = uint64_t{1} << 37;    // there is no worker: a submit gets one before it pushes
+    static constexpr uint64_t kPaused = uint64_t{1} << 38;   // workers begin nothing
 
     static uint32_t parked(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
     static uint32_t searching(uint64_t word) { return static_cast<uint32_t>(word >> 16 & 0xffff); }
+    static uint32_t places(uint64_t word) { return static_cast<uint32_t>(word >> 48); }
+    static bool nobody_to_wake(uint64_t word) { return (parked(word) == 0 && places(word) == 0) || (word & kPaused) != 0; }
     // True for a submitter that has nothing to do after its push: nobody to wake, nothing closed.
     static bool open(uint64_t word) { return (word & ~(kSearchers | kBounded)) == 0; }
 
@@ -65,27 +76,36 @@ class Gate {
 
     uint64_t read() const { return word_.load(memory_order_relaxed); }
     bool closed() const { return (read() & kClosed) != 0; }
-    bool short_way() const { return (read() & (kClosed | kBounded)) == 0; }
+    bool short_way() const { return (read() & (kClosed | kBounded | kEmpty)) == 0; }
+    bool all_busy() const {
+        const uint64_t word = read();
+        return parked(word) == 0 && searching(word) == 0 && places(word) == 0;
+    }
+    bool empty() const { return (read() & kEmpty) != 0; }
+    bool paused() const { return (read() & kPaused) != 0; }
 
-    void raise(uint64_t flags) { word_.fetch_or(flags, memory_order_release); }               // pairs with has()
+    // Returns the word as it was.
+    uint64_t raise(uint64_t flags) { return word_.fetch_or(flags, memory_order_release); }  // pairs with has()
+    void lower(uint64_t flags) { word_.fetch_and(~flags, memory_order_relaxed); }
     bool has(uint64_t flag) const { return (word_.load(memory_order_acquire) & flag) != 0; }  // pairs with raise()
 
     // ---- after publishing a task or a batch ----
-    // True: a worker was woken.
-    bool after_publish() {
-        if (parked(read()) == 0) return false;
+    enum class Wake { kNobody, kWoken, kMayCome };  // kMayCome: a place was taken, and the caller lets a worker come
+    Wake after_publish() {
+        if (nobody_to_wake(read())) return Wake::kNobody;
         atomic_thread_fence(memory_order_seq_cst);  // hazard B: pairs with the fence in found_work()
         return wake_one();
     }
     // Unless `enough` search already.
-    bool wake_one(uint32_t enough = 1) {
-        uint64_t w = read();
-        do
-            if (parked(w) == 0 || searching(w) >= enough) return false;
-        while (
-            !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+    Wake wake_one(uint32_t enough = 1) {
+        uint64_t w = read(), from;
+        do {
+            if (nobody_to_wake(w) || searching(w) >= enough) return Wake::kNobody;
+            from = parked(w) != 0 ? kOneParked : kOnePlace;
+        } while (!word_.compare_exchange_weak(w, w - from + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+        if (from == kOnePlace) return Wake::kMayCome;
         parkers_[take_any_bed()].unpark();
-        return true;
+        return Wake::kWoken;
     }
 
     // All that are parked now; who parks later has seen why.
@@ -95,7 +115,7 @@ class Gate {
 
     // Wakes this worker if it is parked, whoever searches.
     bool wake(uint32_t i) {
-        while (in_bed(i)) {
+        while (!paused() && in_bed(i)) {
             if (!permission()) {
                 thread_yield();  // it was taken for a parker between its two steps, which is about to raise `parked`
                 continue;
@@ -118,18 +138,38 @@ class Gate {
     void stop_searching() { word_.fetch_sub(kOneSearcher, memory_order_relaxed); }
 
     // The searcher has work. left(most) -> how much else is there to take, counted up to `most`. Returns how many
-    // workers were woken for it: up to four, so that a burst starts in a tree and not in a chain.
-    template <class Left>
-    uint32_t found_work(Left &&left) {
+    // workers wake(wanted) has woken for it: up to four, so that a burst starts in a tree and not in a chain.
+    template <class Left, class WakeOne>
+    uint32_t found_work(Left &&left, WakeOne &&wake) {
         // release: what this searcher published is visible to the last one; pairs with the fence below
         const uint64_t before = word_.fetch_sub(kOneSearcher, memory_order_release);
-        if (searching(before) > kFan || parked(before) == 0) return 0;
+        if (searching(before) > kFan || nobody_to_wake(before)) return 0;
         atomic_thread_fence(
             memory_order_seq_cst);  // hazard B: pairs with the fence in after_publish(), and the release
         const uint32_t wanted = left(kFan);
         uint32_t woken = 0;
-        while (woken < wanted && wake_one(wanted)) woken++;
+        while (woken < wanted && wake(wanted)) woken++;
         return woken;
+    }
+
+    // ---- places: under the roster's lock, but for those that wake_one() takes ----
+    void add_places(uint32_t n) { word_.fetch_add(n * kOnePlace, memory_order_relaxed); }
+    uint32_t take_places(uint32_t most) {
+        uint64_t w = read();
+        uint32_t n;
+        do
+            if ((n = std::min(most, places(w))) == 0) return 0;
+        while (!word_.compare_exchange_weak(w, w - n * kOnePlace, memory_order_relaxed, memory_order_relaxed));
+        return n;
+    }
+    void leave() { word_.fetch_add(kOnePlace - kOneSearcher, memory_order_relaxed); }  // SEARCHING -> gone; then heavy_fence()
+    void did_not_come() { word_.fetch_add(kOnePlace - kOneSearcher, memory_order_relaxed); }
+    bool come() {  // into a place -> SEARCHING
+        uint64_t w = read();
+        do
+            if (places(w) == 0) return false;
+        while (!word_.compare_exchange_weak(w, w - kOnePlace + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+        return true;
     }
 
     // Then heavy_fence(), then look everywhere, then cancel() or sleep().
@@ -159,6 +199,7 @@ class Gate {
   private:
     static constexpr uint32_t kFan = 4;
     static constexpr uint64_t kOneParked = 1, kOneSearcher = uint64_t{1} << 16, kSearchers = uint64_t{0xffff} << 16;
+    static constexpr uint64_t kOnePlace = uint64_t{1} << 48;
 
     bool permission() {
         uint64_t w = read();

@@ -38,13 +38,19 @@ Group::Group(const GroupOptions &options)
 }
 
 bool Group::build() {
-    const uint32_t n = worker_count = options_.workers;
+    if (!roster.start(options_.least, options_.most, options_.spares, options_.keep_alive, &gate)) return false;
+    const uint32_t n = roster.slots();
     if ((parkers_ = build_array<Parker>(n)) == nullptr) return false;
+    if (options_.cpu_count != 0) {
+        if ((cpus_ = build_array<uint32_t>(options_.cpu_count)) == nullptr) return false;
+        options_.cpus = static_cast<const uint32_t *>(memcpy(cpus_, options_.cpus, options_.cpu_count * sizeof(uint32_t)));
+    }
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
     gate.start(beds_, parkers_, n, &timers.watch);
     if (budget.bounded()) gate.raise(Gate::kBounded);
+    stuck.start(options_.spares == 0 ? kNever : options_.stuck_after);
     most_sharers = usable_cpus();
-    most_in_batch = budget.most_in_batch(n, Batch::kSize);
+    most_in_batch = budget.most_in_batch(options_.most, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;
         if ((inboxes = build_array<Inbox>(boxes, rings)) == nullptr) return false;
@@ -52,11 +58,7 @@ bool Group::build() {
         for (uint32_t i = 0; i < boxes; i++)
             if (!inboxes[i].box.start()) return false;
     }
-    if ((workers = make_array<Worker>(n)) == nullptr) return false;
-    for (uint32_t i = 0; i < n; i++) new (workers + i) Worker(*this, i);
-    for (uint32_t i = 0; i < n; i++)
-        if (!workers[i].prepare()) return false;
-    return true;
+    return roster.prepare(*this);
 }
 
 Group::Create Group::create(Group **out, const GroupOptions &options) {
@@ -70,19 +72,11 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
         free(g);
         return Create::kNoMemory;
     }
-    const uint32_t n = g->worker_count;
-    g->alive_.store(n, memory_order_relaxed);  // before the first of them starts, for it may end before the last
-    uint32_t started = 0;
-    {
-        Locked l(g->join_lock_);  // a start hook may have told somebody who shuts the group down and waits for it
-        while (started < n && g->workers[started].start()) started++;
-        g->started_ = started;
-    }
-    if (started < n) {
-        const bool nobody = g->alive_.fetch_sub(n - started, memory_order_relaxed) == n - started;
+    for (uint32_t i = 0; i < options.least; i++) {
+        if (g->gate.come() && g->roster.bring(*g)) continue;
+        if (g->closed()) break;  // by a start hook
         g->shutdown(true);
         g->await(kNever);
-        if (nobody) g->unref();  // the workers' reference
         g->unref();
         return Create::kNoThread;
     }
@@ -96,13 +90,14 @@ void Group::free(Group *g) {
         Locked l(registry::lock);
         g->each_box([](Outbox &o) { registry::cut(&o); });
     }
+    g->stuck.end();
     g->timers.end();
     g->directory.each_lane([](Lane *lane) { memory::destroy(static_cast<Outbox *>(lane)); });
-    const uint32_t n = g->worker_count;
-    destroy_array(g->workers, n, n);
+    const uint32_t n = g->roster.slots();
     destroy_array(g->inboxes, g->inbox_count, g->inbox_count);
     destroy_array(g->beds_, (n + 63) / 64, (n + 63) / 64);
     destroy_array(g->parkers_, n, n);
+    destroy_array(g->cpus_, 0, g->options_.cpu_count);
     memory::destroy(g);
 }
 
@@ -123,9 +118,14 @@ void Group::unref() {
     while (!refs_.compare_exchange_weak(refs, refs - 1, memory_order_acq_rel,  // pairs with itself: uses before the end
                                         memory_order_relaxed));
     if (refs != 1) return;
-    if (!joined_)
-        for (uint32_t i = 0; i < started_; i++) thread_detach(workers[i].thread());
+    roster.detach();
     free(this);
+}
+
+void Group::give_room(uint64_t n) {
+    if (!budget.bounded() || n == 0) return;
+    budget.give(n);
+    waitlist.given(budget, sharers_of_room());
 }
 
 void Group::add_deque(Deque *d) {
@@ -153,18 +153,63 @@ void Group::timer_gone() {
     if (winding_up()) gate.wake_all();
 }
 
-void Group::worker_gone() {
-    // Only the last one may look at the group again: its reference is that of all workers. acq_rel: pairs with itself
-    if (alive_.fetch_sub(1, memory_order_acq_rel) != 1) return;
+void Group::worker_gone(Worker &w) {
+    roster.bury(w);
+    if (roster.gone()) ended();
+}
+
+// Only the last one may look at the group again: its reference is that of all workers.
+void Group::ended() {
     changed.signal();
     unref();
+}
+
+bool Group::let_come(Gate::Wake wake, bool *refused) {
+    const bool came = wake == Gate::Wake::kMayCome && roster.bring(*this);
+    if (refused != nullptr) *refused = wake == Gate::Wake::kMayCome && !came;
+    return came || wake == Gate::Wake::kWoken;
+}
+
+bool Group::first_worker() {
+    while (gate.empty()) {
+        if (gate.come()) {
+            if (!roster.bring(*this)) return false;
+        } else {
+            thread_yield();  // somebody else is at it
+        }
+    }
+    return true;
+}
+
+bool Group::pause() {
+    if (closed()) return false;
+    gate.raise(Gate::kPaused);
+    if (closed()) gate.lower(Gate::kPaused);  // a shutdown came between
+    return true;
+}
+
+bool Group::resume() {
+    if (closed()) return false;
+    gate.lower(Gate::kPaused);
+    heavy_fence();  // pairs with heavy_fence in park(), and with light_fence in a submit: the word | the word, the queues
+    gate.wake_all();
+    if (!queues_empty()) wake_one();
+    return true;
+}
+
+void Group::resize(uint32_t least, uint32_t most) {
+    roster.resize(least, most);
+    look_for_more([this] { return !queues_empty(); });
+    gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
+    while (roster.too_few() && gate.come() && roster.bring(*this)) {
+    }
 }
 
 bool Group::queues_empty() {
     bool empty = true;
     each_box([&](Outbox &o) { empty = empty && o.empty(); });
     empty = empty && timers.all_gone();
-    for (uint32_t i = 0; i < worker_count; i++) empty = empty && !workers[i].batch().has_rest();
+    for (uint32_t i = 0; i < roster.made(); i++) empty = empty && !roster.at(i).batch().has_rest();
     return empty;
 }
 
@@ -172,7 +217,7 @@ bool Group::queues_empty() {
 bool Group::all_begun() {
     if (!timers.all_gone()) return false;  // now what has fired does not grow any more either
     uint64_t begun = reaped.load(memory_order_relaxed) + taken_begun.load(memory_order_relaxed);
-    for (uint32_t i = 0; i < worker_count; i++) begun += workers[i].batch().begun();
+    for (uint32_t i = 0; i < roster.made(); i++) begun += roster.at(i).batch().begun();
     uint64_t pushed = timers.fired();
     each_box([&](Outbox &o) { pushed += o.pushed_total(); });
     return begun == pushed;
@@ -184,7 +229,7 @@ bool Group::quiescent() {
     // they are equal, all four are. All acquires here pair with the releases of those who say that something has ended.
     uint64_t ended = reaped.load(memory_order_acquire) + helped_ended.load(memory_order_acquire) +
                      taken_ended.load(memory_order_acquire);
-    for (uint32_t i = 0; i < worker_count; i++) ended += workers[i].finished();
+    for (uint32_t i = 0; i < roster.made(); i++) ended += roster.at(i).finished();
     each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
     uint64_t begun = timers.fired();
     each_box([&](Outbox &o) { begun += o.pushed_total() + o.here_begun.load(memory_order_relaxed); });
@@ -203,6 +248,7 @@ bool Group::drain(uint64_t deadline) {
     for (;;) {
         const uint32_t ticket = changed.prepare();
         const bool done = quiescent();
+        if (!done) first_worker();
         const bool in_time = done || changed.wait(ticket, deadline);
         changed.done();
         if (done) return true;
@@ -245,7 +291,7 @@ void Group::put_free(Outbox *o) {
 }
 
 void Group::take_back(Outbox *o) {
-    if (o->credit != 0) budget.give(std::exchange(o->credit, 0));
+    give_room(std::exchange(o->credit, 0));
     o->holder = nullptr;
     put_free(o);
     holders_.store(holders_.load(memory_order_relaxed) - 1, memory_order_relaxed);

@@ -6,29 +6,37 @@
 //   close   Gate::kClosed: submits that begin now are refused
 //   settle  heavy_fence, the inboxes' locks, the registry's lock: a submit that had not seen kClosed is now visible. Every
 //           lane's count is made final: a submit that comes later takes back what it pushed. Gate::kSettled
-//   end     a worker leaves when everything accepted has begun; await returns after the threads are joined
-// References: one for each hc_group_ref and the creator, one for all workers together.
+//   end     a worker leaves when everything accepted has begun; await returns when the last thread has been joined
+// References: one for each hc_group_ref and the creator, one for all workers together, until the last is gone and the group closed.
 #pragma once
 #include <cstdint>
 
 #include "group/budget.h"
 #include "group/gate.h"
 #include "group/inbox.h"
+#include "group/roster.h"
+#include "group/sentinel.h"
 #include "group/timers.h"
+#include "group/waitlist.h"
 #include "group/worker.h"
 #include "queue/directory.h"
 #include "sync/event.h"
 namespace hc {
 
 enum class Kind : uint32_t { kStealing = 0, kShared = 1, kPinned = 2 };
-enum class Full : uint32_t { kFail = 0, kRun = 2 };
+enum class Full : uint32_t { kFail = 0, kWait = 1, kRun = 2, kDropNewest = 3, kDropOldest = 4 };
 
 struct GroupOptions {
     const char *name = "hc";
-    uint32_t workers = 1;
+    uint32_t least = 1, most = 1, spares = 0;  // workers
+    uint64_t keep_alive = 60'000'000'000;
+    uint64_t stuck_after = 100'000'000;
+    const uint32_t *cpus = nullptr;
+    uint32_t cpu_count = 0;
     Kind kind = Kind::kStealing;
     uint64_t capacity = 0;
     Full full = Full::kFail;
+    uint64_t full_timeout = UINT64_MAX;
     uint32_t spin_ns = 0;
     size_t stack_size = 0;
     void *user = nullptr;
@@ -55,7 +63,10 @@ class Group {
 
     // closing.cpp
     void shutdown(bool now, bool keep_timers = false);
-    void hand_back(Entry e);        // an accepted task will not run, for the group is shut down
+    void hand_back(Entry e, int32_t why = -1010);  // an accepted task will not run; HC_ESHUTDOWN
+    void reap(const Entry *e, uint32_t n, int32_t why = -1010);  // the same for such as were taken out of a queue, by the caller
+    void give_room(uint64_t n);     // of a bounded group
+    uint64_t sharers_of_room() const { return inbox_count == 0 ? holders() : UINT64_MAX; }
     void timer_gone();              // was it the last that a closed group has kept?
     bool reap_timers();             // hands pending ones back; false: there is none, or this is the child of a fork
     bool await(uint64_t deadline);  // false: timed out
@@ -80,11 +91,32 @@ class Group {
         for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i].box);
     }
 
-    void worker_gone();  // the last act of a worker, which owns no part of the group afterwards
+    void worker_gone(Worker &w);  // the last act of a worker, which owns no part of the group afterwards
+
+    // ---- workers come and wake (gate.h, roster.h) ----
+    // True: a worker was woken, or has come. *refused: there was room for one, but none could be had.
+    bool wake_one(uint32_t enough = 1, bool *refused = nullptr) { return let_come(gate.wake_one(enough), refused); }
+    bool after_publish() { return let_come(gate.after_publish(), nullptr); }
+    bool first_worker();  // there is one, now; false: none could be had
+    // There is room for one more. Is there work for it, which work() says? Pairs with the light fences of who publishes: the word | it
+    template <class Work>
+    void look_for_more(Work &&work) {
+        const uint64_t word = gate.read();
+        if (Gate::parked(word) != 0 || Gate::searching(word) != 0) return;  // whoever publishes meets that one
+        if (!work()) {
+            if (options_.kind == Kind::kStealing) divert_forks();
+            heavy_fence();
+            if (!work()) return;
+        }
+        wake_one();
+    }
+    bool pause();   // false: it is shut down
+    bool resume();
+    void resize(uint32_t least, uint32_t most);
+    Parker &bed(uint32_t worker) { return parkers_[worker]; }
 
     const GroupOptions &options() const { return options_; }
     const sigset_t &creator_signals() const { return creator_signals_; }
-    uint32_t alive() const { return alive_.load(memory_order_relaxed); }
 
     // Whose forks may be stolen: all that have ever forked here.
     Deque *deques() const { return deques_.load(memory_order_acquire); }  // pairs with the release in add_deque()
@@ -101,12 +133,13 @@ class Group {
     Directory directory;
     RingPool rings;
     Budget budget;
+    Waitlist waitlist;
     Timers timers;
     Event changed;
-    uint32_t worker_count = 0;
+    Roster roster;
+    Stuck stuck;
     uint32_t most_in_batch = 0;
     uint32_t most_sharers = 1;  // CPUs of the creator: more workers than that do not run at once
-    Worker *workers = nullptr;
     uint32_t inbox_count = 0;
     Inbox *inboxes = nullptr;
     Atomic<uint64_t> reaped{0};  // handed back by others than workers
@@ -117,8 +150,9 @@ class Group {
   private:
     explicit Group(const GroupOptions &options);
     bool build();
-    void join();
-    void reap(const Entry *e, uint32_t n);  // kNow: what has not started is handed back, by the caller
+    bool let_come(Gate::Wake wake, bool *refused);
+    void let_end();
+    void ended();
     void reap_batches();
     void reap_lanes();
     Outbox *take_free();
@@ -129,6 +163,7 @@ class Group {
     sigset_t creator_signals_;
     const uint32_t generation_;
     Parker *parkers_ = nullptr;
+    uint32_t *cpus_ = nullptr;  // options_.cpus
     Atomic<uint64_t> *beds_ = nullptr;
     Atomic<Deque *> deques_{nullptr};
     Atomic<bool> fork_watch_{false};
@@ -136,10 +171,6 @@ class Group {
     Atomic<uint64_t> holders_{0};
     Atomic<uint32_t> turn_{0};
     Atomic<uint32_t> refs_{2};  // the creator's, the workers'
-    Atomic<uint32_t> alive_{0};
-    Plain<uint32_t> started_{0};  // threads to join
-    Mutex join_lock_;
-    Plain<bool> joined_{false};
 };
 
 }  // namespace hc

@@ -44,7 +44,7 @@ void run_range(Range &r, Slot *at, uint64_t begin, uint64_t end, void *value) {
 }
 
 uint64_t grain_for(const Group &g, uint64_t length) {
-    return std::max<uint64_t>(length / (8 * uint64_t{g.worker_count}), 1);
+    return std::max<uint64_t>(length / (8 * uint64_t{g.roster.most()}), 1);
 }
 
 }  // namespace hc

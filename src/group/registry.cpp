@@ -5,6 +5,8 @@
 #include <atomic>
 
 #include "group/group.h"
+#include "group/sentinel.h"
+#include "group/sleepers.h"
 #include "group/worker.h"
 
 namespace hc {
@@ -52,6 +54,8 @@ void child() {
     pthread_setspecific(key, nullptr);
     new (&lock) Mutex;
     memory::fork_child();
+    sleepers_fork_child();
+    sentinel_fork_child();
 }
 
 }  // namespace

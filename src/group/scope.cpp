@@ -1,6 +1,7 @@
 #include "group/scope.h"
 
 #include "group/registry.h"
+#include "group/sleepers.h"
 #include "task/home.h"
 
 namespace hc {
@@ -135,6 +136,7 @@ void Scope::cancel() {
         if (group_->foreign()) return;
         task_release(t);
     }
+    wake_sleepers(this);
     group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     group_->went_idle();
 }

@@ -3,6 +3,7 @@
 
 #include "group/group.h"
 #include "group/worker.h"
+#include "sync/clock.h"
 
 namespace hc {
 
@@ -31,12 +32,16 @@ void Worker::publish(bool was_searching, bool for_fork) {
                 heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
             const uint32_t left = more(most);
             return left == 0 && group_.timers.uncovered() ? 1 : left;
-        });
+        }, [&](uint32_t wanted) { return group_.wake_one(wanted); });
     } else if (others_may_run_it && ((batch_.rest() > 1 && !rest_is_covered()) || (owes_look_ && more(1) != 0))) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
-        woken = group_.gate.after_publish();
+        woken = group_.after_publish();
     }
     owes_look_ = false;
+    if (group_.gate.all_busy()) {
+        light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
+        if (!group_.stuck.listed()) group_.stuck.list(&group_);
+    }
     if (woken != 0) counters.wakes.add(woken);
 }
 
@@ -52,12 +57,20 @@ bool Worker::watch_forks() {
     return !forks_matter() && group_.begin_watch();
 }
 
+// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock.
+uint64_t Worker::idle_until() {
+    if (!group_.roster.may_leave()) return kNever;
+    if (idle_since_ == 0) idle_since_ = now();
+    const uint64_t keep = group_.roster.keep_alive();
+    return keep < kNever - idle_since_ ? idle_since_ + keep : kNever;
+}
+
 // Returns SEARCHING.
-void Worker::park(bool searching) {
+bool Worker::park(bool searching) {
     Gate &gate = group_.gate;
-    const bool stealing = group_.options().kind == Kind::kStealing;
-    if (stealing && watch_forks()) return keep_watch(searching);
-    const Watch::Turn turn = group_.timers.begin_watch(index_);
+    const bool stealing = group_.options().kind == Kind::kStealing, paused = gate.paused();
+    if (stealing && !paused && watch_forks()) return keep_watch(searching);
+    const Watch::Turn turn = paused ? Watch::Turn{} : group_.timers.begin_watch(index_);
     Directory::Unlisted unlisted;
     if (stealing && !turn.nap) group_.directory.unlist_empty(&unlisted);
     gate.announce(index_, searching);
@@ -65,33 +78,56 @@ void Worker::park(bool searching) {
     if (turn.nap) {
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in Timers::armed(): the seat | Shard::next
     } else {
-        heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues
+        // Pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues.
+        // And with heavy_fence in Group::resume(): the word | the word
+        heavy_fence();
         counters.barriers.add();
     }
     bool found = stealing && group_.directory.relist(unlisted);
-    found = found || work_left(1, forks_matter()) != 0 || group_.winding_up() || group_.timers.missed(turn);
-    if (found && gate.cancel(index_)) return group_.timers.end_watch(turn, false);
+    found = found || work_left(1, forks_matter()) != 0 || group_.timers.missed(turn) || interrupted_;
+    found = (found && !gate.paused()) || group_.winding_up() || (paused && !gate.paused());
+    if (found && gate.cancel(index_)) {
+        group_.timers.end_watch(turn, false);
+        return false;
+    }
     counters.parks.add();
+    // Who waits for the next timer stays as long as there is one.
+    const uint64_t leave_at = turn.seat == 0 || interrupted_ ? kNever : idle_until();
+    const uint64_t until = std::min(turn.until, leave_at);
     bool timed_out = false;
-    if (turn.until == kNever) {
+    if (until == kNever) {
         gate.sleep(index_);
     } else {
-        timed_out = !gate.sleep_until(index_, turn.until);
+        timed_out = !gate.sleep_until(index_, until);
         if (timed_out && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
     }
-    group_.timers.end_watch(turn, timed_out);
+    group_.timers.end_watch(turn, timed_out && until == turn.until);
+    return timed_out && until == leave_at;
+}
+
+// SEARCHING, and nothing has come for as long as it was to wait. True: gone. It says so first and then looks a last time, as who
+// parks does: the word, the limit | the queues. If there is work after all, it takes its place back; if that has been taken,
+// somebody has come to do it.
+bool Worker::leave() {
+    if (!group_.roster.leave()) return false;
+    if (group_.options().kind == Kind::kStealing) group_.divert_forks();
+    heavy_fence();  // pairs with light_fence in a submit and in publish()
+    counters.barriers.add();
+    const bool needed = work_left(1, true) != 0 || group_.timers.uncovered() || group_.winding_up();
+    return !(needed && group_.roster.come_back());
 }
 
 // Parked for a moment. Needs no barrier: who does not see it in the word is seen when the moment is over. Only a shutdown, which
 // is in the same word, wakes all at once, and may have taken this bed for another's.
-void Worker::keep_watch(bool searching) {
+bool Worker::keep_watch(bool searching) {
     Gate &gate = group_.gate;
     gate.announce(index_, searching);
     counters.parks.add();
     const uint64_t until = std::min(fork_again_, group_.timers.next());
-    const bool over = group_.winding_up() || !gate.sleep_until(index_, until);
+    const bool over = group_.winding_up() || gate.paused() || !gate.sleep_until(index_, until);
     if (over && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
     group_.end_watch();
+    return false;
 }
 
 // Many listed lanes are empty, and this worker is too busy to park: unlist them, so that searching stays cheap.

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "group/overload.h"
 #include "group/registry.h"
 
 namespace hc {
 namespace {
 
 void wake_for(Group *g) {
-    if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
+    if (g->after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
 void wake_owner(Group *g, uint32_t inbox) {
@@ -20,50 +21,16 @@ void wake_owner(Group *g, uint32_t inbox) {
         g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
-// HC_FULL_RUN: the submitter is the worker, for one task. An inbox has several producers: its counts need a read-modify-write.
-// False: the task has forked, and this is the child.
-bool run_here(Group *g, Outbox *o, Entry e) {
-    const auto count = [&](Atomic<uint64_t> &n) {
-        if (g->inbox_count == 0)
-            n.store(n.load(memory_order_relaxed) + 1, memory_order_release);  // pairs with the acquire in quiescent()
-        else
-            n.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
-    };
-    count(o->here_begun);
-    {
-        registry::Borrowed frame(g);
-        e.fn(e.arg);
-    }
-    if (g->foreign()) return false;
-    count(o->here_ended);
-    g->went_idle();
-    return true;
-}
-
-// Under HC_FULL_RUN, who has met a full queue runs its own tasks until the queue is half empty: at the brim, submitters and
-// workers would fight for every single unit. Half a queue is work enough for all workers meanwhile.
-bool stays_full(Group *g, Outbox *o) { return o->runs_here && !g->budget.half_empty(); }
-
-// Room for up to n tasks of this submitter: how many.
-size_t room(Group *g, Outbox *o, size_t n) {
-    if (!g->budget.bounded()) return n;
-    if (stays_full(g, o)) return 0;
-    if (o->credit < n) o->credit += g->budget.take(n - o->credit, g->inbox_count == 0 ? g->holders() : UINT64_MAX);
-    o->runs_here = o->credit == 0 && g->options().full == Full::kRun;
-    return std::min<size_t>(o->credit, n);
-}
-void spend(Group *g, Outbox *o, size_t n) {
-    if (g->budget.bounded()) o->credit -= n;
-}
-
 // Pushes a prefix of e[0..n), as far as there is room and memory.
-Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted) {
+Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted, WhenFull full) {
     while (*accepted < n) {
-        const size_t fit = room(g, o, n - *accepted);
+        const size_t fit = room(g, o, n - *accepted, full);
         if (fit == 0) {
-            if (g->options().full != Full::kRun) return Submit::kFull;
-            if (!run_here(g, o, e[(*accepted)++])) return Submit::kForeign;
-            if (g->closed() && *accepted < n) return Submit::kClosed;
+            Submit s;
+            if (!when_full(g, o, e[*accepted], &full, &o->credit, &s)) continue;
+            *accepted += s == Submit::kOk || s == Submit::kForeign;  // the latter: it has run, and forked
+            if (s != Submit::kOk) return s;
+            if (*accepted < n && g->closed()) return Submit::kClosed;
             continue;
         }
         const size_t done = o->push(e + *accepted, fit);
@@ -72,59 +39,62 @@ Submit push_all(Group *g, Outbox *o, const Entry *e, size_t n, size_t *accepted)
         *accepted += done - out;
         if (out != 0) return Submit::kClosed;
         if (done < fit) {
-            if (g->budget.bounded()) g->budget.give(std::exchange(o->credit, 0));
+            g->give_room(std::exchange(o->credit, 0));
             return Submit::kNoMemory;
         }
     }
     return Submit::kOk;
 }
 
-Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted) {
+Submit into_lane(Group *g, const Entry *e, size_t n, size_t *accepted, WhenFull full) {
     Submit why_not;
     Outbox *o = outbox_of(g, &why_not);
-    return o == nullptr ? why_not : push_all(g, o, e, n, accepted);
+    return o == nullptr ? why_not : push_all(g, o, e, n, accepted, full);
 }
 
-// A callback must not run under the lock, so that one task at a time is run here when the queue is full.
-Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepted) {
+// No callback must run under the lock: one task at a time is dealt with when the queue is full.
+Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepted, WhenFull full) {
+    uint64_t granted = 0;
     while (*accepted < n) {
         size_t done = 0, fit;
         {
             Locked l(in->producers);
-            if (g->closed()) return Submit::kClosed;
-            fit = room(g, &in->box, n - *accepted);
+            in->box.credit += std::exchange(granted, 0);
+            fit = g->closed() ? 0 : room(g, &in->box, n - *accepted, full);
             if (fit != 0) {
                 done = in->box.push(e + *accepted, fit);
                 spend(g, &in->box, done);
-                if (in->box.credit != 0 && g->budget.bounded()) g->budget.give(std::exchange(in->box.credit, 0));
             }
+            g->give_room(std::exchange(in->box.credit, 0));
         }
+        if (g->closed() && done == 0) return Submit::kClosed;
         if (fit == 0) {
-            if (g->options().full != Full::kRun) return Submit::kFull;
-            if (!run_here(g, &in->box, e[(*accepted)++])) return Submit::kForeign;
+            Submit s;
+            if (!when_full(g, &in->box, e[*accepted], &full, &granted, &s)) continue;
+            *accepted += s == Submit::kOk || s == Submit::kForeign;
+            if (s != Submit::kOk) return s;
             continue;
         }
         *accepted += done;
-        if (done != 0) {
-            wake_owner(g, static_cast<uint32_t>(in - g->inboxes));
-        }
+        if (done != 0) wake_owner(g, static_cast<uint32_t>(in - g->inboxes));
         if (done < fit) return Submit::kNoMemory;
     }
     return Submit::kOk;
 }
 
-Submit dispatch(Group *g, const Entry *e, size_t n, size_t *accepted) {
+Submit dispatch(Group *g, const Entry *e, size_t n, size_t *accepted, WhenFull full) {
     *accepted = 0;
     if (g->foreign()) return Submit::kForeign;
     if (g->closed()) return Submit::kClosed;
+    if (!g->first_worker()) return Submit::kNoThread;
     switch (g->options().kind) {
-        case Kind::kStealing: return into_lane(g, e, n, accepted);
-        case Kind::kShared: return into_inbox(g, &g->inboxes[0], e, n, accepted);
+        case Kind::kStealing: return into_lane(g, e, n, accepted, full);
+        case Kind::kShared: return into_inbox(g, &g->inboxes[0], e, n, accepted, full);
         case Kind::kPinned: break;
     }
     for (size_t i = 0; i < n; i++) {
         size_t one = 0;
-        const Submit s = into_inbox(g, &g->inboxes[g->next_in_turn()], e + i, 1, &one);
+        const Submit s = into_inbox(g, &g->inboxes[g->next_in_turn()], e + i, 1, &one, full);
         *accepted += one;
         if (s != Submit::kOk) return s;
     }
@@ -134,7 +104,7 @@ Submit dispatch(Group *g, const Entry *e, size_t n, size_t *accepted) {
 // A bounded group, on the short way but for the room: the common cases.
 bool quick(Group *g, Entry e, Submit *result) {
     Outbox *o = hot(g);
-    if (o == nullptr || g->closed()) return false;
+    if (o == nullptr || g->closed() || g->gate.empty()) return false;
     if (o->credit != 0) {
         *result = Submit::kNoMemory;
         if (!o->push(e)) return true;
@@ -149,6 +119,8 @@ bool quick(Group *g, Entry e, Submit *result) {
     *result = run_here(g, o, e) ? Submit::kOk : Submit::kForeign;
     return true;
 }
+
+WhenFull of_group(const Group *g) { return {g->options().full, g->options().full_timeout}; }
 
 }  // namespace
 
@@ -176,7 +148,7 @@ Submit submit_ready(Group *g, Entry e) {
         g->budget.force();
         const bool pushed = o->push(e);
         if (pushed && after_push(g, o) == 0) return Submit::kOk;
-        g->budget.give(1);
+        g->give_room(1);
         return pushed ? Submit::kClosed : Submit::kNoMemory;
     }
     const uint32_t i = g->options().kind == Kind::kShared ? 0 : g->next_in_turn();
@@ -185,7 +157,7 @@ Submit submit_ready(Group *g, Entry e) {
         if (g->closed()) return Submit::kClosed;
         g->budget.force();
         if (!g->inboxes[i].box.push(e)) {
-            g->budget.give(1);
+            g->give_room(1);
             return Submit::kNoMemory;
         }
     }
@@ -195,21 +167,27 @@ Submit submit_ready(Group *g, Entry e) {
 
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {
     registry::Call call(g);
-    return dispatch(g, e, n, accepted);
+    return dispatch(g, e, n, accepted, of_group(g));
 }
 
 Submit submit_long(Group *g, Entry e) {
     registry::Call call(g);
     Submit s;
     size_t accepted;
-    return quick(g, e, &s) ? s : dispatch(g, &e, 1, &accepted);
+    return quick(g, e, &s) ? s : dispatch(g, &e, 1, &accepted, of_group(g));
+}
+
+Submit submit_timed(Group *g, Entry e, uint64_t timeout) {
+    registry::Call call(g);
+    size_t accepted;
+    return dispatch(g, &e, 1, &accepted, {Full::kWait, timeout});
 }
 
 Submit submit_pinned(Group *g, uint32_t worker, Entry e) {
     if (g->foreign()) return Submit::kForeign;
     registry::Call call(g);
     size_t accepted = 0;
-    return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted);
+    return into_inbox(g, &g->inboxes[worker], &e, 1, &accepted, of_group(g));
 }
 
 size_t finish(Group *g, Outbox *o) {

@@ -4,16 +4,17 @@
 //
 //   NULL, another group, the first submit, after a fork (the record is gone)   the record does not match
 //   HC_KIND_SHARED, HC_KIND_PINNED                                             the record never matches
-//   a closed group, a bounded group                                            Gate::short_way(), before the push
+//   a closed group, a bounded one, one without a worker                        Gate::short_way(), before the push
 //   an unlisted lane, parked workers, closed meanwhile                         Gate::open(), after it: finish()
 #pragma once
 #include "group/group.h"
 #include "group/outbox.h"
 namespace hc {
 
-enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign };
+enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign, kNoThread, kTimedOut, kWouldWait };
 
 Submit submit_long(Group *g, Entry e);
+Submit submit_timed(Group *g, Entry e, uint64_t timeout);
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
 Submit submit_pinned(Group *g, uint32_t worker, Entry e);
 // A task that was accepted before: there is always room for it.

@@ -3,6 +3,7 @@
 #include "group/callback.h"
 #include "group/forks.h"
 #include "group/scope.h"
+#include "group/sleepers.h"
 #include "task/home.h"
 
 namespace hc {
@@ -178,6 +179,7 @@ Task::State task_cancel(Task *t) {
         }
         met = t->stop();
     } while (met != Task::kRunning && met != Task::kEnded);
+    if (met == Task::kRunning) wake_sleepers(t);
     if (g.get() != nullptr && !g->foreign()) {
         g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
         g->went_idle();

@@ -15,7 +15,7 @@ struct TaskOptions {
 constexpr uint32_t kWorkerOnly = 1;  // HC_TASK_WORKER_ONLY
 
 // Why a task did not end well: the values of HC_ECANCELED, HC_EFAILED, HC_ESHUTDOWN, HC_ENOMEM; capi/status.cpp checks.
-constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010, kWhyNoMemory = -1002;
+constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010, kWhyNoMemory = -1002, kWhyDropped = -1009;
 
 Submit submit_task(Group *g, const TaskOptions &o, Task **out);
 Submit task_then(Task *before, const TaskOptions &o, Task **out);

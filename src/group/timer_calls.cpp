@@ -1,5 +1,6 @@
 // What the user of a timer calls.
 #include "group/registry.h"
+#include "group/sleepers.h"
 #include "group/submit.h"
 #include "group/tasks.h"
 #include "group/timer_life.h"
@@ -29,6 +30,7 @@ T *take(Shard *s, Slabs<T> &from) {
 Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
     if (g->foreign()) return Submit::kForeign;
     if (g->closed()) return Submit::kClosed;
+    if (!g->first_worker()) return Submit::kNoThread;
     Submit why_not;
     Shard *s = g->timers.shard_here(g, &why_not);
     if (s == nullptr) return why_not;
@@ -141,7 +143,7 @@ TimerWas timer_arm(Timer *t, uint64_t when, uint64_t period, uint64_t now) {
     return was;
 }
 
-TimerWas timer_cancel(Timer *t) {
+static TimerWas cancel(Timer *t) {
     Shard &s = *t->shard;
     TimerWas was = TimerWas::kDone;
     Ending ending;
@@ -163,6 +165,12 @@ TimerWas timer_cancel(Timer *t) {
     if (closed != nullptr) closed->timer_gone();
     finish(s, ending);
     if (closed != nullptr && !closed->foreign()) registry::unref(closed);
+    return was;
+}
+
+TimerWas timer_cancel(Timer *t) {
+    const TimerWas was = cancel(t);
+    if (was == TimerWas::kRunning) wake_sleepers(t);
     return was;
 }
 

@@ -38,7 +38,7 @@ void Timers::armed(Group *g, uint64_t when) {
             g->submit_wakes.fetch_add(1, memory_order_relaxed);
             return;
         }
-    if (g->gate.after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
+    if (g->after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
 uint32_t Timers::take_due(Group *g, Entry *out, uint32_t most, uint64_t now) {
@@ -130,6 +130,7 @@ void Timers::trim() {
 Submit schedule(Group *g, Entry call, uint64_t when, uint64_t now) {
     Submit why_not;
     if (when <= now) return g->foreign() ? Submit::kForeign : submit_ready(g, call);
+    if (g->gate.empty() && !g->foreign() && !g->first_worker()) return Submit::kNoThread;
     Shard *s = g->timers.shard_here(g, &why_not);
     if (s == nullptr) return why_not;
     if (s->generation != registry::generation) return Submit::kForeign;

@@ -2,6 +2,7 @@
 // forked, and sleeps when there is neither, until the end or the next fork.
 #include <algorithm>
 
+#include "group/blocking.h"
 #include "group/forks.h"
 #include "group/registry.h"
 #include "group/scope.h"
@@ -134,6 +135,7 @@ bool help_with(Task *t, int &looks) {
 
 // Anything that is queued in g.
 bool help_any(Group *g) {
+    if (g->gate.paused()) return false;
     Worker *self = this_thread == nullptr ? nullptr : this_thread->self;
     if (self != nullptr && &self->group() == g) return self->help();
     uint32_t at = 0;
@@ -151,7 +153,7 @@ bool help_any(Group *g) {
         got = pop(g->inboxes[0].box);
     if (!got) return false;
     g->taken_begun.fetch_add(1, memory_order_relaxed);
-    g->budget.give(1);
+    g->give_room(1);
     const bool back = e.fn == run_task && !may_run(g, static_cast<Task *>(e.arg)) && submit_ready(g, e) == Submit::kOk;
     if (!back) {
         registry::Call call(g);
@@ -216,7 +218,10 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
         }
         Woken woken = Woken::kMaybe;
         const bool looks = any || (helps && worker && what.deep());
-        if (sleep && !what.ended()) woken = bed.park_until(looks ? std::min(deadline, after(look_again)) : deadline);
+        if (sleep && !what.ended()) {
+            const Blocking declared;
+            woken = bed.park_until(looks ? std::min(deadline, after(look_again)) : deadline);
+        }
         if (!any && woken == Woken::kTimedOut) look_again = std::min(2 * look_again, kLookAtLeast);
         if (watched != nullptr) watched->unwatch(&watch);
         if (woken == Woken::kInterrupted && (how & kInterruptible) != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group/blocking.h"
 #include "group/forks.h"
 #include "group/group.h"
 #include "group/registry.h"
@@ -34,12 +35,15 @@ void *Worker::body(void *p) {
     record->outermost.forks = &self->forks;
     self->forks.entered = 1;
     registry::adopt(record);
+    self->idle_since_ = 0;
+    self->tid_.store(thread_id(), memory_order_relaxed);
+    if (o.cpu_count != 0) thread_run_on(o.cpus, o.cpu_count, o.kind == Kind::kPinned ? self->index_ : UINT32_MAX);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
     self->loop();
     if (!g.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
     if (g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
     registry::retire();
-    g.worker_gone();
+    g.worker_gone(*self);
     return nullptr;
 }
 
@@ -47,10 +51,18 @@ void *Worker::body(void *p) {
 void Worker::loop() {
     Gate &gate = group_.gate;
     uint64_t spin = group_.options().spin_ns;
-    bool searching = false, idle = false;
+    bool searching = true, idle = false;
     uint64_t spin_end = 0;
     for (;;) {
         if (group_.foreign()) return;  // a forked child: its queues are the parent's
+        settle();
+        if (!interrupted_ && group_.roster.step_back()) {
+            if (searching) publish(true);
+            group_.went_idle();
+            if (!group_.roster.rest(*this, group_.bed(index_))) return;
+            searching = true;
+            idle = false;
+        }
         const Found found = find();
         if (found == Found::kBatch) {
             publish(searching);
@@ -80,7 +92,7 @@ void Worker::loop() {
             cpu_relax();
             continue;
         }
-        park(searching);
+        if (park(searching) && leave()) return;
         searching = true;
         idle = false;
         spin = group_.options().spin_ns;
@@ -88,11 +100,37 @@ void Worker::loop() {
     if (searching) gate.stop_searching();
 }
 
+// Between two batches nothing blocks, whatever was said.
+void Worker::settle() {
+    if (__builtin_expect(this_thread->blocking != 0, 0)) {
+        this_thread->blocking = 1;
+        blocking_end();
+    }
+    if (__builtin_expect(excused_.load(memory_order_relaxed), 0)) {
+        excused_.store(false, memory_order_relaxed);
+        group_.roster.unblock();
+    }
+}
+
+bool Worker::stands() {
+    const uint64_t begun = batch_.begun(), at = begun + finished_.load(memory_order_relaxed);
+    return std::exchange(stood_, at) == at && begun > finished_.load(memory_order_relaxed);
+}
+
+bool Worker::excuse() {
+    if (declared_.load(memory_order_relaxed) || excused_.load(memory_order_relaxed)) return false;
+    if (!thread_sleeps(tid_.load(memory_order_relaxed)) || !group_.roster.block()) return false;
+    excused_.store(true, memory_order_relaxed);
+    return true;
+}
+
 void Worker::run_batch() {
     const uint64_t tasks = batch_.rest();
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
+    const Gate &gate = group_.gate;
     Entry e;
+    idle_since_ = 0;
     if (batch_.take(&e)) {  // unless thieves were faster
         give_room_back();
         do {
@@ -102,7 +140,8 @@ void Worker::run_batch() {
                 group_.hand_back(e);
                 counters.unrun.add();
             }
-        } while (batch_.take(&e));
+            interrupted_ = gate.paused();
+        } while (__builtin_expect(!interrupted_, 1) && batch_.take(&e));
     }
     const uint64_t end = batch_.cursor();
     give_room_back();
@@ -110,14 +149,27 @@ void Worker::run_batch() {
     if (begin != 0) set_pace(tasks, now() - begin);
 }
 
+bool Worker::block() {
+    if (!group_.roster.block()) return false;
+    declared_.store(true, memory_order_relaxed);
+    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0; });
+    return true;
+}
+
+void Worker::unblock() {
+    declared_.store(false, memory_order_relaxed);
+    group_.roster.unblock();
+}
+
 // When the first task of a batch begins, and when the last has ended.
 void Worker::give_room_back() {
     const uint64_t begun = batch_.begun();
-    group_.budget.give(begun - room_back_);
+    group_.give_room(begun - room_back_);
     room_back_ = begun;
 }
 
 bool Worker::help() {
+    if (group_.gate.paused()) return false;
     inside_++;
     const registry::Within in_no_task(this_thread, {.group = &group_, .worker = this, .forks = &forks});
     bool found = batch_.has_rest();

@@ -14,7 +14,9 @@ class alignas(64) Worker {
         : forks(&group), group_(group), index_(index), last_lane_(index * 64), watched_(index) {}
 
     ~Worker() { memory::destroy(record_); }
-    bool prepare() { return (record_ = memory::make<ThreadRecord>()) != nullptr; }  // false: no memory
+    bool prepare() {  // false: no memory
+        return record_ != nullptr || (record_ = memory::make<ThreadRecord>()) != nullptr;
+    }
     bool start();  // false: the system has no thread left
     Thread thread() const { return thread_; }
     uint32_t index() const { return index_; }
@@ -26,6 +28,20 @@ class alignas(64) Worker {
     Batch &batch() { return batch_; }
     uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
     void abandon() { batch_.abandon(); }                                        // in a forked child, see registry.cpp
+
+    // The roster's, under its lock.
+    enum class Call { kNone, kCome, kGo } call = Call::kNone;
+    Worker *next_in_reserve = nullptr;
+    bool hired = false;  // there is a thread
+
+    // Its task blocks, and lets another worker come meanwhile. False: the cap is reached.
+    bool block();
+    void unblock();
+
+    // For the sentinel. Is it in a task in which it was at the last call? Then it may be excused: it counts as blocked until it moves, if it
+    // sleeps inside of its task, as the kernel says. False: it does not, or has said so itself, or the cap is reached.
+    bool stands();
+    bool excuse();
 
     // A task of this worker waits, and lets anything run meanwhile. False: there was nothing.
     bool help();
@@ -58,10 +74,12 @@ class alignas(64) Worker {
 
     // sleep.cpp
     void publish(bool was_searching, bool for_fork = false);
-    void park(bool searching);
+    bool park(bool searching);  // true: nothing has come for so long that it may leave
+    bool leave();
+    uint64_t idle_until();
     bool rest_is_covered() const;
     bool watch_forks();
-    void keep_watch(bool searching);
+    bool keep_watch(bool searching);
     void tidy();
 
     Group &group_;
@@ -73,6 +91,8 @@ class alignas(64) Worker {
     uint64_t watched_cursor_ = 0;     // and where it was when the suspicion began
     uint32_t finds_ = 0;
     uint32_t inside_ = 0;      // tasks that are in help()
+    bool interrupted_ = false;  // the batch has been left because of a pause
+    uint64_t idle_since_ = 0;   // 0: not yet
     uint64_t room_back_ = 0;   // tasks whose room was given back
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
@@ -91,6 +111,11 @@ class alignas(64) Worker {
     bool owner_stands_ = false;         // there it stood the time before, too
     bool forks_matter() const { return fork_pause_ == 0; }
     bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
+    // Has made room for another: by its task's word, by the sentinel's (which sets it, and the worker takes it back).
+    Atomic<bool> declared_{false}, excused_{false};
+    Atomic<int32_t> tid_{0};
+    uint64_t stood_ = 0;  // the sentinel's
+    void settle();
     Atomic<uint64_t> finished_{0};
     Batch batch_;
 };

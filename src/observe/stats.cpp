@@ -9,14 +9,16 @@ namespace hc {
 Stats stats(Group &g) {
     Stats s{};
     const uint64_t word = g.gate.read();
-    s.workers = g.alive();
+    s.workers = g.roster.threads();
+    s.blocked = g.roster.blocked();
+    s.most = g.roster.most();
     s.parked = Gate::parked(word);
     s.searching = Gate::searching(word);
     // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has
     // finished at the end of a batch; within one, all but the task that it is in have ended.
     uint64_t ended = 0, begun = 0;
-    for (uint32_t i = 0; i < g.worker_count; i++) {
-        Worker &w = g.workers[i];
+    for (uint32_t i = 0; i < g.roster.made(); i++) {
+        Worker &w = g.roster.at(i);
         const uint64_t finished = w.finished(), at = w.batch().begun();
         s.unrun += w.counters.unrun.read();  // last: what is handed back meanwhile must not count as finished
         ended += at > finished ? at - 1 : finished;

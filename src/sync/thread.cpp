@@ -1,16 +1,50 @@
 #include "sync/thread.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 
 #include "sync/errno.h"
 
 namespace hc {
+namespace {
+
+// A mask of CPUs that is as large as the kernel's, which may be larger than cpu_set_t.
+class CpuSet {
+  public:
+    ~CpuSet() { CPU_FREE(set_); }
+    bool read() {
+        for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+            CPU_FREE(set_);
+            if ((set_ = CPU_ALLOC(static_cast<size_t>(cpus))) == nullptr) return false;
+            bytes_ = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
+            if (sched_getaffinity(0, bytes_, set_) == 0) return true;
+            if (errno != EINVAL) return false;
+        }
+        return false;
+    }
+    bool has(uint32_t cpu) const { return cpu < bytes_ * 8 && CPU_ISSET_S(cpu, bytes_, set_); }
+    int count() const { return CPU_COUNT_S(bytes_, set_); }
+    void clear() { CPU_ZERO_S(bytes_, set_); }
+    void add(uint32_t cpu) {
+        if (cpu < bytes_ * 8) CPU_SET_S(cpu, bytes_, set_);
+    }
+    void bind() { sched_setaffinity(0, bytes_, set_); }
+
+  private:
+    cpu_set_t *set_ = nullptr;
+    size_t bytes_ = 0;
+};
+
+}  // namespace
 
 bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) {
     KeepErrno keep;
@@ -40,6 +74,40 @@ void thread_name(const char *name, uint32_t index) {
     pthread_setname_np(pthread_self(), text);
 }
 
+void thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int32_t thread_id() { return static_cast<int32_t>(syscall(SYS_gettid)); }
+
+bool thread_sleeps(int32_t id) {
+    KeepErrno keep;
+    char text[256];
+    snprintf(text, sizeof text, "/proc/self/task/%d/stat", id);
+    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0) return false;
+    text[n] = 0;
+    const char *name_end = strrchr(text, ')');  // "ID (NAME) STATE ...": a name may contain anything
+    return name_end != nullptr && name_end[1] == ' ' && name_end[2] != 'R';
+}
+
+bool thread_may_run_on(uint32_t cpu) {
+    KeepErrno keep;
+    CpuSet set;
+    return set.read() && set.has(cpu);
+}
+
+void thread_run_on(const uint32_t *cpus, uint32_t n, uint32_t index) {
+    KeepErrno keep;
+    CpuSet set;
+    if (!set.read()) return;  // as large as the kernel's
+    set.clear();
+    for (uint32_t i = 0; i < n; i++)
+        if (index == UINT32_MAX || index % n == i) set.add(cpus[i]);
+    set.bind();
+}
+
 void thread_exact_timeouts() {
     KeepErrno keep;
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -55,18 +123,8 @@ void thread_set_signals(const sigset_t &mask) { pthread_sigmask(SIG_SETMASK, &ma
 
 uint32_t usable_cpus() {
     KeepErrno keep;
-    // The kernel's mask may be wider than cpu_set_t: grow until it fits.
-    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
-        cpu_set_t *set = CPU_ALLOC(static_cast<size_t>(cpus));
-        if (set == nullptr) return 1;
-        const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
-        const bool ok = sched_getaffinity(0, bytes, set) == 0;
-        const int n = ok ? CPU_COUNT_S(bytes, set) : 0;
-        CPU_FREE(set);
-        if (n > 0) return static_cast<uint32_t>(n);
-        if (errno != EINVAL) break;
-    }
-    return 1;
+    CpuSet set;
+    return set.read() ? static_cast<uint32_t>(std::max(set.count(), 1)) : 1;
 }
 
 uintptr_t thread_stack_half() {

@@ -18,12 +18,19 @@ inline void thread_detach(Thread t) { pthread_detach(t); }
 // Names the calling thread "<name>-<index>" in the 15 bytes that the kernel allows: the middle is left out, not the
 // index.
 void thread_name(const char *name, uint32_t index);
+void thread_name(const char *name);  // at most 15 bytes
 
 // Timeouts of the calling thread are not stretched: the kernel's slack, 50 us, is five times what waking up takes.
 void thread_exact_timeouts();
 
 sigset_t thread_signals();  // the mask of the caller
 void thread_set_signals(const sigset_t &mask);
+
+int32_t thread_id();                // the kernel's number of the caller
+bool thread_sleeps(int32_t id);     // is that thread of this process neither running nor ready to run? False: it is, or nobody knows
+bool thread_may_run_on(uint32_t cpu);  // the caller
+// Binds the caller to these CPUs, or to the one that is `index` modulo their number. In vain where the system refuses.
+void thread_run_on(const uint32_t *cpus, uint32_t n, uint32_t index);
 
 uintptr_t thread_stack_half();  // the address in the middle of the caller's stack; UINTPTR_MAX: unknown
 

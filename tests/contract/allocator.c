@@ -50,7 +50,7 @@ static void make_use_destroy(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind_of_group;
     options.max_workers = 3;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     CHECK(counting_read(&memory, &memory.bytes) > 0); /* it is the hooks that are asked */
     pthread_t threads[3];
     for (int i = 0; i < 3; ++i) threads[i] = thread_start(submit_some, g);

@@ -22,7 +22,7 @@ static hc_group *group_of_kind(uint32_t kind, uint32_t workers) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
     options.max_workers = workers;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 static void bad_arguments_take_nothing(void) {
@@ -96,7 +96,7 @@ static void what_does_not_fit_stays_with_the_caller(void) {
             options.kind = kind;
             options.max_workers = 2;
             options.capacity = capacity;
-            hc_group *g = group_with(&options);
+            hc_group *g = fixed_with(&options);
             hold at;
             hold_all(g, &at, 2);
             fill(n);

@@ -23,7 +23,7 @@ static void fill(full *f, uint32_t kind) {
     options.full_policy = HC_FULL_RUN;
     options.user = f;
     options.on_thread_stop = count_stop;
-    f->g = group_with(&options);
+    f->g = fixed_with(&options);
     gate_hold(f->g, &f->at);
     for (int i = 0; i < 2; ++i) CHECK_OK(hc_submit(f->g, count_task, &f->queued_ran));
     CHECK_EQ(f->queued_ran, 0);
@@ -214,7 +214,7 @@ static void references_dropped_in_drops_are_paid_too(void) {
         group.max_workers = 1;
         group.user = &a;
         group.on_thread_stop = count_stop;
-        a.g = group_with(&group);
+        a.g = fixed_with(&group);
         gate_hold(a.g, &a.at);
         hc_task_options options = HC_TASK_OPTIONS_INIT;
         options.fn = follow;
@@ -274,7 +274,7 @@ static void a_task_on_its_submitter_can_drain_another_group(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kinds / 3;
         options.max_workers = 1;
-        awaited = group_with(&options);
+        awaited = fixed_with(&options);
         awaited_at = (gate)GATE;
         waiting = false;
         awaited_ran = waited = 0;
@@ -320,7 +320,7 @@ static void a_task_on_its_submitter_cannot_drain_the_group_of_that(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT; /* on the other's worker */
         options.kind = kinds / 3;
         options.max_workers = 1;
-        awaited = group_with(&options);
+        awaited = fixed_with(&options);
         CHECK_OK(hc_submit(awaited, submits_what_drains, NULL));
         CHECK_OK(hc_group_drain(awaited, HC_NEVER));
         CHECK_EQ(waited, 1);

@@ -94,7 +94,7 @@ static void without_a_drop_the_group_is_told(void) {
     options.max_workers = 1;
     options.user = &unrun;
     options.on_unrun = on_unrun;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     gate at = GATE;
     gate_hold(g, &at);
     hc_task *t = held(g, ledger_run, &unrun);

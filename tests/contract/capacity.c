@@ -11,7 +11,7 @@ static hc_group *group_bounded(uint32_t kind, uint32_t workers, uint64_t capacit
     options.max_workers = workers;
     options.capacity = capacity;
     options.full_policy = policy;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 static uint64_t fill_up(hc_group *g, atomic_int *ran) {

@@ -160,20 +160,27 @@ static inline void latch_wait(latch *l) {
 
 /* ---- Groups and tasks ------------------------------------------------------------------------------------------ */
 
-static inline hc_group *group_of(uint32_t workers) {
-    hc_group_options options = HC_GROUP_OPTIONS_INIT;
-    options.max_workers = workers;
-    hc_group *g = NULL;
-    CHECK_OK(hc_group_create(&g, &options));
-    CHECK(g != NULL);
-    return g;
-}
-
 static inline hc_group *group_with(const hc_group_options *options) {
     hc_group *g = NULL;
     CHECK_OK(hc_group_create(&g, options));
     CHECK(g != NULL);
     return g;
+}
+
+/* A fixed number of workers, all there from the start, and no others. */
+static inline hc_group_options fixed(hc_group_options options) {
+    options.min_workers = options.max_workers;
+    if (options.kind != HC_KIND_PINNED) options.spare_workers = HC_NONE32;
+    return options;
+}
+static inline hc_group *fixed_with(const hc_group_options *options) {
+    const hc_group_options all = fixed(*options);
+    return group_with(&all);
+}
+static inline hc_group *group_of(uint32_t workers) {
+    hc_group_options options = HC_GROUP_OPTIONS_INIT;
+    options.max_workers = workers;
+    return fixed_with(&options);
 }
 
 /* A task that says when it is inside, and stays until told to go. */

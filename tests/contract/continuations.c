@@ -116,7 +116,7 @@ static void chain_of(int64_t length, bool cancelled, bool shut_down) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = 1;
     options.stack_size = 65536;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     char *top = NULL;
     chain_ran = 0;
     hc_task *promise = promise_in(g), *t = promise;
@@ -479,7 +479,7 @@ static void the_group_is_told_of_what_did_not_follow(void) {
     options.max_workers = 1;
     options.user = &told;
     options.on_unrun = on_unrun;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     hc_task *promise = promise_in(g);
     hc_task *t = then(promise, count_task, &told);
     CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));

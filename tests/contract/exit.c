@@ -21,7 +21,7 @@ static void busy(uint32_t workers, uint32_t spin) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = workers;
     options.spin = spin;
-    g = group_with(&options);
+    g = fixed_with(&options);
     for (uint32_t i = 0; i < workers; ++i) CHECK_OK(hc_submit(g, i % 2 ? spin_for_ever : resubmit_for_ever, NULL));
     static atomic_int ran;
     for (int i = 0; i < 20000; ++i) CHECK_OK(hc_submit(g, count_task, &ran));
@@ -42,7 +42,7 @@ static void leaves_with_a_parked_group(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = 3;
     options.spin = HC_NONE32;
-    g = group_with(&options);
+    g = fixed_with(&options);
     UNTIL(stats_of(g).workers_parked == 3);
     exit(7);
 }

@@ -82,7 +82,7 @@ static void an_idle_group_forks(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kind;
         options.max_workers = 2;
-        parents = group_with(&options);
+        parents = fixed_with(&options);
         CHECK_EQ(check_fork(in_the_child, 20), 0);
         atomic_int ran = 0;
         for (int i = 0; i < 100; ++i) CHECK_OK(hc_submit(parents, count_task, &ran));
@@ -264,11 +264,11 @@ static void forks_in_a_task_that_another_groups_worker_runs(uint32_t kind, uint3
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
     options.max_workers = 1;
-    parents = group_with(&options);
+    parents = fixed_with(&options);
     options.kind = full_kind;
     options.capacity = 2;
     options.full_policy = HC_FULL_RUN;
-    full_group = group_with(&options);
+    full_group = fixed_with(&options);
     forks_here = second_here = queued_there = 0;
     for (int i = 0; i < rest; ++i) behind[i] = 0;
 
@@ -349,7 +349,7 @@ static void a_hook_forks(int at_start, int at_stop) {
             options.user = &known;
             options.on_thread_start = on_start_that_forks;
             options.on_thread_stop = on_stop_that_forks;
-            parents = group_with(&options);
+            parents = fixed_with(&options);
             fflush(NULL);
             latch_down(&known);
             UNTIL(starts == workers);

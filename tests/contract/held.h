@@ -12,7 +12,7 @@ static inline hc_group *group_of_kind(uint32_t kind, uint32_t workers) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
     options.max_workers = workers;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 /* ---- One task's ledger ----------------------------------------------------------------------------------------- */

@@ -525,7 +525,7 @@ static void a_full_queue_refuses_held_tasks(void) {
         options.kind = kind;
         options.max_workers = 1;
         options.capacity = 10;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         for (int round = 0; round < 5; ++round) {
             static ledger all[11];
             memset(all, 0, sizeof all);

@@ -8,7 +8,7 @@ static hc_group *group_of_kind(uint32_t kind, uint32_t workers) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
     options.max_workers = workers;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 enum { most_workers = 64 };
@@ -131,7 +131,7 @@ static void each_worker_starts_and_stops_once(uint32_t kind, uint32_t workers, u
     options.user = &the_user;
     options.on_thread_start = on_start;
     options.on_thread_stop = on_stop;
-    hc_group *g = hooked = group_with(&options);
+    hc_group *g = hooked = fixed_with(&options);
     for (int i = 0; i < 500; ++i) CHECK_OK(hc_submit(g, between_the_hooks, NULL));
     CHECK_OK(hc_group_shutdown(g, how));
     CHECK_OK(hc_group_await(g, HC_NEVER));
@@ -170,7 +170,7 @@ static void create_does_not_wait_for_a_hook_that_submits(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = 4;
     options.on_thread_start = submits_in_hook;
-    hc_group *g = group_with(&options); /* all four hooks are stuck */
+    hc_group *g = fixed_with(&options); /* all four hooks are stuck */
     latch_down(&hooks_may_go);
     latch_wait(&from_hooks);
     CHECK_OK(hc_group_destroy(g));

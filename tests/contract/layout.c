@@ -10,20 +10,28 @@
 #define IS(name, value) _Static_assert((name) == (value), #name " has another value: programs linked before will break")
 
 #if UINTPTR_MAX == UINT64_MAX /* the first release's offsets, for 64-bit platforms */
-_Static_assert(sizeof(hc_group_options) >= 80, "the first release's part of hc_group_options");
+_Static_assert(sizeof(hc_group_options) >= 128, "the first release's part of hc_group_options");
 AT(hc_group_options, size, 0);
 AT(hc_group_options, flags, 4);
 AT(hc_group_options, name, 8);
-AT(hc_group_options, max_workers, 16);
-AT(hc_group_options, kind, 20);
-AT(hc_group_options, capacity, 24);
-AT(hc_group_options, full_policy, 32);
-AT(hc_group_options, spin, 36);
-AT(hc_group_options, stack_size, 40);
-AT(hc_group_options, user, 48);
-AT(hc_group_options, on_thread_start, 56);
-AT(hc_group_options, on_thread_stop, 64);
-AT(hc_group_options, on_unrun, 72);
+AT(hc_group_options, min_workers, 16);
+AT(hc_group_options, max_workers, 20);
+AT(hc_group_options, spare_workers, 24);
+AT(hc_group_options, kind, 28);
+AT(hc_group_options, keep_alive, 32);
+AT(hc_group_options, stuck_after, 40);
+AT(hc_group_options, capacity, 48);
+AT(hc_group_options, full_policy, 56);
+AT(hc_group_options, spin, 60);
+AT(hc_group_options, full_timeout, 64);
+AT(hc_group_options, stack_size, 72);
+AT(hc_group_options, cpus, 80);
+AT(hc_group_options, cpu_count, 88);
+AT(hc_group_options, reserved, 92);
+AT(hc_group_options, user, 96);
+AT(hc_group_options, on_thread_start, 104);
+AT(hc_group_options, on_thread_stop, 112);
+AT(hc_group_options, on_unrun, 120);
 
 _Static_assert(sizeof(hc_task_options) >= 40, "the first release's part of hc_task_options");
 AT(hc_task_options, size, 0);
@@ -83,6 +91,10 @@ AT(hc_group_stats_data, wakes, 104);
 AT(hc_group_stats_data, barriers, 112);
 AT(hc_group_stats_data, timers_pending, 120); /* since timers are there */
 AT(hc_group_stats_data, timers_fired, 128);
+AT(hc_group_stats_data, workers_blocked, 136); /* since groups breathe */
+AT(hc_group_stats_data, workers_max, 140);
+AT(hc_group_stats_data, cpus, 144);
+AT(hc_group_stats_data, cpus_from, 148);
 
 IS(HC_KIND_STEALING, 0);
 IS(HC_KIND_SHARED, 1);

@@ -80,7 +80,7 @@ static void try_cell(void) {
     if (kind == two || kind == timer_running) options.max_workers = 2;
     bool hold_worker = place != in_task && is_held(kind);
 
-    g = group_with(&options);
+    g = fixed_with(&options);
     hc_group_ref(g); /* so that it is still there after a probe that shuts it down */
     gate at = GATE;
     if (hold_worker) gate_hold(g, &at);

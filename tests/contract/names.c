@@ -18,7 +18,7 @@ static void names_are(const char *name, const char *front) {
         snprintf(copy, sizeof copy, "%s", name);
         options.name = copy;
     }
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     memset(copy, 'X', sizeof copy - 1); /* it was copied */
     static hold at;
     at = (hold){LATCH(workers), LATCH(1)};

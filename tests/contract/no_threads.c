@@ -21,7 +21,7 @@ enum { workers = 6 };
 static hc_group_options six_workers(uint32_t kind) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
-    options.max_workers = workers;
+    options.min_workers = options.max_workers = workers;
     options.on_thread_start = on_start;
     options.on_thread_stop = on_stop;
     return options;
@@ -80,7 +80,7 @@ static void the_next_create_works(void) {
         threads_fail(i % workers, 1000000);
         CHECK_RC(hc_group_create(&g, &options), HC_ETHREAD);
         threads_fail(-1, 0);
-        g = group_with(&options);
+        g = fixed_with(&options);
         atomic_int ran = 0;
         for (int k = 0; k < 100; ++k) CHECK_OK(hc_submit(g, count_task, &ran));
         CHECK_OK(hc_group_destroy(g));

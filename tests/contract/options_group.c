@@ -25,8 +25,9 @@ static void no_options_are_the_defaults(void) {
     cpu_set_t usable;
     CHECK(sched_getaffinity(0, sizeof usable, &usable) == 0);
     hc_group *g = group_with(NULL);
-    CHECK_EQ(hc_group_slots(g), CPU_COUNT(&usable));
-    CHECK_EQ(stats_of(g).workers, CPU_COUNT(&usable));
+    CHECK_EQ(stats_of(g).workers_max, CPU_COUNT(&usable));
+    CHECK_EQ(hc_group_slots(g), CPU_COUNT(&usable) + 64);
+    CHECK_EQ(stats_of(g).workers, 1);
     CHECK_OK(hc_group_destroy(g));
 }
 
@@ -42,7 +43,7 @@ static void the_default_size_follows_the_affinity_mask(void) {
         }
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
     hc_group *g = group_with(NULL);
-    CHECK_EQ(hc_group_slots(g), 1);
+    CHECK_EQ(stats_of(g).workers_max, 1);
     CHECK_OK(hc_group_destroy(g));
     CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
 }
@@ -106,8 +107,16 @@ static void unknown_values_are_refused(void) {
     for (unsigned bit = 0; bit < 32; ++bit) REFUSED(options.flags = 1u << bit);
     REFUSED(options.kind = 3);
     REFUSED(options.kind = HC_NONE32);
-    REFUSED(options.capacity = 10; options.full_policy = 1);
-    REFUSED(options.capacity = 10; options.full_policy = 3);
+    REFUSED(options.capacity = 10; options.full_policy = 5);
+    REFUSED(options.reserved = 1);
+    REFUSED(options.min_workers = 2);
+    REFUSED(options.max_workers = 4; options.min_workers = 5);
+    REFUSED(options.spare_workers = HC_MAX_WORKERS + 1);
+    REFUSED(options.cpu_count = 1);
+    REFUSED(options.cpus = (const uint32_t[]){0});
+    REFUSED(options.cpus = (const uint32_t[]){100000}; options.cpu_count = 1);
+    REFUSED(options.kind = HC_KIND_PINNED; options.max_workers = 3; options.min_workers = 2);
+    REFUSED(options.kind = HC_KIND_PINNED; options.max_workers = 3; options.spare_workers = 1);
     REFUSED(options.capacity = 10; options.full_policy = HC_NONE32);
     REFUSED(options.max_workers = HC_MAX_WORKERS + 1);
     REFUSED(options.max_workers = HC_NONE32);
@@ -116,7 +125,16 @@ static void unknown_values_are_refused(void) {
 }
 
 /* A policy for a fullness that never comes would be a dead field. */
-static void a_policy_without_a_capacity_is_refused(void) {
+static void a_field_that_would_be_dead_is_refused(void) {
+    REFUSED(options.full_policy = HC_FULL_WAIT);
+    REFUSED(options.full_policy = HC_FULL_DROP_OLDEST);
+    REFUSED(options.full_timeout = 1);
+    REFUSED(options.capacity = 1; options.full_timeout = 1);
+    REFUSED(options.stuck_after = 1); /* one worker, no spare ones */
+    REFUSED(options.max_workers = 3; options.spare_workers = HC_NONE32; options.stuck_after = 1);
+    TAKEN(options.stuck_after = HC_NONE64);
+    TAKEN(options.max_workers = 3; options.stuck_after = 1);
+    TAKEN(options.capacity = 1; options.full_policy = HC_FULL_WAIT; options.full_timeout = 1);
     REFUSED(options.full_policy = HC_FULL_RUN);
     TAKEN(options.capacity = 1; options.full_policy = HC_FULL_RUN);
 }
@@ -147,7 +165,7 @@ static void the_stack_is_as_large_as_asked(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = 1;
     options.stack_size = 2 * 1024 * 1024;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     atomic_int ran = 0;
     CHECK_OK(hc_submit(g, deep_task, &ran));
     CHECK_OK(hc_group_destroy(g));
@@ -166,7 +184,7 @@ int main(void) {
     RUN(a_size_below_the_first_release_is_refused);
     RUN(a_larger_struct_is_taken_while_its_tail_is_zero);
     RUN(unknown_values_are_refused);
-    RUN(a_policy_without_a_capacity_is_refused);
+    RUN(a_field_that_would_be_dead_is_refused);
     RUN(known_values_are_taken);
     RUN(the_stack_is_as_large_as_asked);
     return 0;

@@ -22,7 +22,7 @@ static void create_survives_every_failure(void) {
         for (;; ++n) {
             hc_group_options options = HC_GROUP_OPTIONS_INIT;
             options.kind = kind;
-            options.max_workers = 3;
+            options.min_workers = options.max_workers = 3;
             options.name = "short of memory";
             options.on_thread_start = on_start;
             hooks_seen = 0;
@@ -89,7 +89,7 @@ static void submitting_survives(uint32_t kind, enum way way) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kind;
         options.max_workers = 2;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         hold at;
         hold_all(g, &at, 2); /* so that the tasks must be stored */
         for (size_t i = 0; i < most; ++i) runs[i] = 0;
@@ -219,7 +219,7 @@ static void fill_after_failed_batches(void) {
             options.kind = kind;
             options.max_workers = 1;
             options.capacity = capacity;
-            hc_group *g = group_with(&options);
+            hc_group *g = fixed_with(&options);
             for (size_t i = 0; i < most; ++i) runs[i] = 0;
             hold at;
             void *both[2] = {g, &at};

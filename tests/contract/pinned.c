@@ -7,7 +7,7 @@ static hc_group *pinned(uint32_t n) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = HC_KIND_PINNED;
     options.max_workers = n;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 static void only_pinned_groups_take_it(void) {
@@ -15,7 +15,7 @@ static void only_pinned_groups_take_it(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kind;
         options.max_workers = 2;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         atomic_int ran = 0;
         CHECK_RC(hc_submit_to(g, 0, count_task, &ran), HC_ENOTSUP);
         CHECK_RC(hc_submit_to(g, 1, count_task, &ran), HC_ENOTSUP);

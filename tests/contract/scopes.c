@@ -408,7 +408,7 @@ static void a_full_queue_refuses(void) {
         options.kind = kind;
         options.max_workers = 1;
         options.capacity = 10;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         for (int round = 0; round < 5; ++round) {
             ledger all[12];
             memset(all, 0, sizeof all);
@@ -598,7 +598,7 @@ static void a_full_queue_loses_nothing_of_a_scope(void) {
                 options.kind = kind;
                 options.max_workers = worker_counts[w];
                 options.capacity = capacity;
-                hc_group *g = group_with(&options);
+                hc_group *g = fixed_with(&options);
                 flood f = {scope_in(g), {0}, 0, 0, 10000 / (int)CHECK_SLOWER, NULL};
                 pthread_t ids[3];
                 for (int i = 0; i < 3; ++i) ids[i] = thread_start(submits_to_the_flood, &f);

@@ -42,7 +42,7 @@ static void workers_block_asynchronous_signals(void) {
     options.on_thread_start = all_blocked_in_hook;
     options.on_thread_stop = all_blocked_in_hook;
     sigset_t before = mask_now();
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     sigset_t after = mask_now();
     CHECK(same(&before, &after)); /* the creator's own mask is as it was */
     CHECK_OK(hc_submit(g, all_blocked, &looked));

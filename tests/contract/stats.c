@@ -61,7 +61,7 @@ static void the_numbers_are_exact_when_it_is_quiet(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kind;
         options.max_workers = 3;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         quiet_group_has(g, 0, 0);
         atomic_int ran = 0;
         uint64_t total = 0;
@@ -121,7 +121,7 @@ static void an_idle_group_is_asleep(void) {
         hc_group_options options = HC_GROUP_OPTIONS_INIT;
         options.kind = kind;
         options.max_workers = 4;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         atomic_int ran = 0;
         submit_three_ways(g, &ran);
         CHECK_OK(hc_group_drain(g, HC_NEVER));

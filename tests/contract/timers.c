@@ -160,7 +160,7 @@ static void no_timer_is_refused_for_want_of_room(void) {
             options.max_workers = 1;
             options.capacity = 2;
             options.full_policy = policy;
-            hc_group *g = group_with(&options);
+            hc_group *g = fixed_with(&options);
             gate at = GATE;
             gate_hold(g, &at);
             atomic_int ran = 0;
@@ -201,7 +201,7 @@ static void far_times_do_not_come(void) {
         options.max_workers = 2;
         options.user = &came_back;
         options.on_unrun = on_unrun;
-        hc_group *g = group_with(&options);
+        hc_group *g = fixed_with(&options);
         shot shots[4][n] = {0}, near = {0};
         hc_timer *timers[n];
         came_back = 0;

@@ -33,7 +33,7 @@ static hc_group *idle_group(uint32_t kind, uint32_t workers) {
     options.kind = kind;
     options.max_workers = workers;
     options.name = "idle";
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 /* Who has just gone to sleep may still be on its way: until it has stood still for so long, which it must some time. */

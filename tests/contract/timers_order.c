@@ -16,7 +16,7 @@ static hc_group *one_worker(uint32_t kind) {
     options.kind = kind;
     options.max_workers = 1;
     fired = 0;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 /* `apart` ns: the same time for all, and times that fall into one look, or into several. What has passed when it is scheduled is none of

@@ -75,7 +75,7 @@ static void shutdown_meets_setters(uint32_t kind, uint32_t workers, uint32_t how
     options.kind = kind;
     options.max_workers = workers;
     options.on_unrun = end_unrun;
-    hc_group *g = group_with(&options);
+    hc_group *g = fixed_with(&options);
     memset(setters, 0, sizeof setters);
     for (int i = 0; i < n_setters; ++i) {
         setters[i].g = g;
@@ -151,7 +151,7 @@ static void a_shutdown_meets_bodies_that_set(void) {
                 options.kind = kind;
                 options.max_workers = many_counts[i];
                 options.on_unrun = link_back;
-                hc_group *g = group_with(&options);
+                hc_group *g = fixed_with(&options);
                 chain c = {0, 0, 0};
                 for (int k = 0; k < 8; ++k) {
                     c.alive += 1;

@@ -18,7 +18,7 @@ static hc_group *telling_group(uint32_t kind, uint32_t workers) {
     options.user = &unrun;
     options.on_unrun = on_unrun;
     unrun = 0;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 typedef void (*told_body)(hc_group *g, uint32_t how);

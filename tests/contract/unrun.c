@@ -26,7 +26,7 @@ static hc_group *group_that_tells(uint32_t kind, uint32_t workers) {
     options.max_workers = workers;
     options.user = &the_user;
     options.on_unrun = mark_unrun;
-    return group_with(&options);
+    return fixed_with(&options);
 }
 
 static void clear(void) {
@@ -147,7 +147,7 @@ static void a_callback_may_use_the_group(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.max_workers = 1;
     options.on_unrun = calls_back_unrun;
-    called_back = group_with(&options);
+    called_back = fixed_with(&options);
     gate at = GATE;
     gate_hold(called_back, &at);
     hc_task_options task = HC_TASK_OPTIONS_INIT;
@@ -195,7 +195,7 @@ static void tasks_are_told_by(uint32_t kind, enum told_by by) {
     options.kind = kind;
     options.max_workers = 1;
     options.on_unrun = unrun_waits;
-    called_back = group_with(&options);
+    called_back = fixed_with(&options);
     gate before = GATE, at = GATE;
     gate_hold(called_back, &before);
     if (by == by_shutdown) CHECK_OK(hc_submit(called_back, gate_task, &at)); /* the first of a batch */

@@ -240,7 +240,7 @@ static void await_during_a_drop(uint32_t kind, bool by_await) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
     options.kind = kind;
     options.max_workers = 1;
-    slow_drop s = {group_with(&options), GATE, by_await, 0, false};
+    slow_drop s = {fixed_with(&options), GATE, by_await, 0, false};
     gate before = GATE, at = GATE;
     gate_hold(s.g, &before);
     if (!by_await) CHECK_OK(hc_submit(s.g, gate_task, &at)); /* shutdown hands back what is behind it */

@@ -941,7 +941,7 @@ static void a_full_queue_takes_worker_only_tasks(void) {
             full.max_workers = worker_counts[i];
             full.capacity = 1;
             full.full_policy = HC_FULL_RUN;
-            hc_group *g = group_with(&full);
+            hc_group *g = fixed_with(&full);
             atomic_int ran = 0, on_workers = 0;
             gate *gates = calloc(worker_counts[i], sizeof *gates);
             for (uint32_t k = 0; k < worker_counts[i]; ++k) { /* worker-only as well: no submitter can be held */

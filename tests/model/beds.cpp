@@ -104,7 +104,7 @@ struct Found : Beds<3, 2> {
             light_fence();
             gate.after_publish();
         }
-        if (i == 1) gate.found_work([&](uint32_t) { return look() ? 1u : 0u; });
+        if (i == 1) gate.found_work([&](uint32_t) { return look() ? 1u : 0u; }, [&](uint32_t n) { return gate.wake_one(n) == Gate::Wake::kWoken; });
         if (i == 2) {
             bool searching = false;
             while (!look()) {

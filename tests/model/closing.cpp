@@ -69,9 +69,9 @@ struct Entwined : Closed<4, 3> {
 };
 
 // A task waits for those behind it, which shutdown(now) hands back: from a batch and from a lane.
-struct Stuck : Closed<3, 4> {
+struct StuckBatch : Closed<3, 4> {
     Condition others;
-    Stuck() {
+    StuckBatch() {
         build(1);
         give(0, {0, 1});
         tasks[0].until = &others;
@@ -86,7 +86,7 @@ struct Stuck : Closed<3, 4> {
         }
         if (i == 1) close(true);
         if (i == 2) {
-            g->workers[0].run_batch();
+            worker(0).run_batch();
             work(0);
         }
         thread_ends();
@@ -108,7 +108,7 @@ struct StuckLeft : Closed<2, 2> {
         if (i == 0) {
             g->shutdown(true);
         } else {
-            g->workers[0].run_batch();
+            worker(0).run_batch();
             work(0);
         }
         thread_ends();
@@ -144,7 +144,7 @@ struct StuckAwaited : Closed<4, 3> {
         }
         if (i == 2) g->shutdown(true);
         if (i == 3) {
-            g->workers[0].run_batch();
+            worker(0).run_batch();
             work(0);
         }
         thread_ends();
@@ -190,7 +190,7 @@ struct StuckDropAwaited : Closed<2, 2> {
             CHECK(g->await(kNever));
             results();
         } else {
-            g->workers[0].run_batch();
+            worker(0).run_batch();
             work(0);
         }
         thread_ends();
@@ -252,7 +252,7 @@ struct TwoLast : Staged<3, 2> {
             CHECK(tasks[0].result == 1 && tasks[1].result == 1);
             g->shutdown(false);
         } else {
-            g->workers[i - 1].run_batch();
+            worker(i - 1).run_batch();
             work(i - 1);
         }
         thread_ends();
@@ -314,7 +314,7 @@ struct CallerRan : Closed<2, 1> {
         options.full = Full::kRun;
         build(1);
         CHECK(g->budget.take(1, 1) == 1);
-        g->alive_.store(0, memory_order_relaxed);
+        g->roster.threads_.fetch_sub(1, memory_order_relaxed);  // the worker never comes
     }
     void begun() override { begin.store(1, memory_order_release); }
     void thread(unsigned i) override {
@@ -420,7 +420,7 @@ int main() {
     ok &= holds<Submitter<1, false, kPinned>>("pinned", 30'000);
     ok &= holds<TwoWorkers>("two workers", 30'000);
     ok &= holds<Entwined>("entwined", 60'000);
-    ok &= holds<Stuck>("stuck", 30'000);
+    ok &= holds<StuckBatch>("stuck", 30'000);
     ok &= holds<StuckLeft>("stuck, left", 10'000);
     ok &= holds<StuckAwaited<false>>("stuck, awaited", 30'000);
     ok &= holds<StuckAwaited<true>>("stuck, in a lane", 30'000);

@@ -18,15 +18,19 @@
 #include "group/worker.h"
 #undef private
 
+#include "group/blocking.cpp"
 #include "group/closing.cpp"
 #include "group/continuations.cpp"
 #include "group/find.cpp"
 #include "group/forks.cpp"
 #include "group/group.cpp"
+#include "group/overload.cpp"
+#include "group/roster.cpp"
 #include "group/scope.cpp"
 #include "group/tasks.cpp"
 #include "group/wait.cpp"
 #include "group/run_ticket.cpp"
+#include "group/stuck.cpp"
 #include "group/sleep.cpp"
 #include "group/submit.cpp"
 #include "group/timer_calls.cpp"
@@ -34,6 +38,17 @@
 #include "group/timer_run.cpp"
 #include "group/timers.cpp"
 #include "group/worker.cpp"
+
+// What a process has one of, with a lock that lives longer than an iteration: left out.
+namespace hc {
+
+void wake_sleepers(const void *) {}
+void sleepers_fork_child() {}
+void Stuck::list(Group *) {}
+void Stuck::end() {}
+void sentinel_fork_child() {}
+
+}  // namespace hc
 
 // A thread ends when the scenario says so: thread_ends(). None forks.
 #include <pthread.h>

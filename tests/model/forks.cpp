@@ -19,8 +19,8 @@ struct Blocked : Staged<Workers + 1, 1> {
         this->shut_down_at_end = false;
         this->build(Workers);
         if (kWatch) {  // it has met short forks, and keeps watch, but not much longer
-            this->g->workers[0].fork_pause_ = 1;
-            this->g->workers[0].idle_watches_ = 14;
+            this->worker(0).fork_pause_ = 1;
+            this->worker(0).idle_watches_ = 14;
         }
     }
     static void nothing(Slot *, void *) {}
@@ -135,7 +135,7 @@ struct Leaves : Staged<3, 1> {
             fork_leave(at);
         } else {
             if (i == 1) {
-                Worker &w = g->workers[0];
+                Worker &w = worker(0);
                 give(0, {0});
                 w.publish(true);
                 w.run_batch();

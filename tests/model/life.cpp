@@ -12,7 +12,7 @@ struct Counted {
     int ran = 0, unrun = 0;
     Group *create(uint32_t workers) {
         GroupOptions o;
-        o.workers = workers;
+        o.least = o.most = workers;
         o.spin_ns = 0;
         o.user = this;
         o.on_unrun = [](void *user, void (*)(void *), void *, int32_t) { static_cast<Counted *>(user)->unrun++; };

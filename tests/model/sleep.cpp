@@ -99,7 +99,7 @@ struct BatchFilled : Staged<2, 2> {
         if (tasks[1].ran) second.meet();
     }
     void thread(unsigned i) override {
-        Worker &w = g->workers[i];
+        Worker &w = worker(i);
         if (i == 0) {
             give(0, {0, 1});
             w.publish(kSearching);
@@ -123,7 +123,7 @@ struct TwoSearchers : Staged<3, 3> {
         if (tasks[1].ran) rest.meet();
     }
     void thread(unsigned i) override {
-        Worker &w = g->workers[i];
+        Worker &w = worker(i);
         if (i == 0) give(0, {0, 1});
         if (i == 1) give(1, {2});
         if (i != 2) {
@@ -148,9 +148,9 @@ struct StolenFrom : Staged<3, 3> {
         if (tasks[1].ran) left.meet();
     }
     void thread(unsigned i) override {
-        Worker &w = g->workers[i];
+        Worker &w = worker(i);
         if (i == 0) w.run_batch();
-        if (i == 1 && w.steal_from(g->workers[0])) {
+        if (i == 1 && w.steal_from(worker(0))) {
             w.publish(false);
             w.run_batch();
         }
@@ -177,7 +177,7 @@ struct Tidied : Staged<3, 2> {
         if (i == 0) {
             post(1);
         } else {
-            Worker &w = g->workers[i - 1];
+            Worker &w = worker(i - 1);
             if (i == 1) {
                 give(0, {0});
                 w.tidy();

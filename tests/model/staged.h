@@ -27,13 +27,20 @@ struct Staged : CoreModel<Threads> {
 
     void build(uint32_t workers, Kind kind = Kind::kStealing) {
         now = this;
-        options.workers = workers;
+        options.least = options.most = workers;
         options.kind = kind;
         options.on_unrun = [](void *, void (*)(void *), void *arg, int32_t) { now->not_run(arg); };
         g = new (memory::allocate(sizeof(Group), alignof(Group))) Group(options);
         CHECK(g->build());
-        g->alive_.store(workers, memory_order_relaxed);
+        for (uint32_t i = 0; i < workers; i++) {
+            worker(i).hired = true;
+        }
+        g->gate.take_places(workers);
+        g->gate.lower(Gate::kEmpty);
+        g->roster.active_.store(workers, memory_order_relaxed);
+        g->roster.threads_.fetch_add(workers, memory_order_relaxed);
     }
+    Worker &worker(uint32_t i) { return g->roster.at(i); }
 
     Entry entry(int i) {
         tasks[i].payload = i + 1;
@@ -59,12 +66,15 @@ struct Staged : CoreModel<Threads> {
     void give(uint32_t worker, std::initializer_list<int> which) {
         // They never were in a lane: what has ended must not exceed what was pushed.
         g->reaped.fetch_sub(which.size(), memory_order_relaxed);
-        g->workers[worker].batch_.refill([&](Entry *out) {
+        this->worker(worker).batch_.refill([&](Entry *out) {
             for (int i : which) *out++ = entry(i);
             return which.size();
         });
     }
-    void work(uint32_t worker) { Worker::body(&g->workers[worker]); }  // the worker's whole life
+    void work(uint32_t i) {  // the worker's whole life
+        g->gate.begin_search(64);
+        Worker::body(&worker(i));
+    }
 
     static void body(void *p) {
         auto *t = static_cast<Job *>(p);

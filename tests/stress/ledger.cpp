@@ -131,7 +131,7 @@ TEST_P(Ledger, a_single_task_needs_no_one_to_wait_for_it) {
         submit(
             g, [](void *p) { static_cast<std::atomic<int> *>(p)->fetch_add(1); }, &ran);
         until([&] { return ran.load() == round; });
-        if (round % 8 == 0) until([&] { return stats(g).workers_parked == GetParam().workers; });
+        if (round % 8 == 0) until([&] { return stats(g).workers_parked == stats(g).workers; });
     }
 }
 

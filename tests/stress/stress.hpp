@@ -59,7 +59,13 @@ struct shape {
     hc_group_options options() const {
         hc_group_options o = HC_GROUP_OPTIONS_INIT;
         o.max_workers = workers;
+        if (spin == HC_NONE32) o.min_workers = workers;  // the others breathe
         o.spin = spin;
+        return o;
+    }
+    hc_group_options fixed() const {
+        hc_group_options o = options();
+        o.min_workers = workers;
         return o;
     }
 };

@@ -15,7 +15,7 @@ class Submitters : public Shaped {};
 // One after the other: each finds what the one before has left.
 TEST_P(Submitters, a_thread_leaves_nothing_behind) {
     const int threads = scaled(2000);
-    group g(GetParam());
+    group g(GetParam().fixed());
     ran = 0;
     int64_t bytes_after_first = 0;
     uint64_t lanes_after_first = 0;

@@ -11,6 +11,10 @@ struct GateTest : testing::Test {
     hc::Watch watch;
     void SetUp() override { gate.start(beds, parkers, 100, &watch); }
     uint32_t parked() const { return hc::Gate::parked(gate.read()); }
+    template <class Left>
+    uint32_t found(Left left) {
+        return gate.found_work(left, [this](uint32_t wanted) { return gate.wake_one(wanted) == hc::Gate::Wake::kWoken; });
+    }
     uint32_t searching() const { return hc::Gate::searching(gate.read()); }
 };
 
@@ -40,12 +44,12 @@ TEST_F(GateTest, OneWakeIsInFlightAtATimeAndGoesToTheLowest) {
     gate.announce(70, false);
     gate.announce(5, false);
     EXPECT_EQ(parked(), 2u);
-    EXPECT_TRUE(gate.after_publish());
+    EXPECT_EQ(gate.after_publish(), hc::Gate::Wake::kWoken);
     EXPECT_EQ(parked(), 1u);
     EXPECT_EQ(searching(), 1u);
-    EXPECT_FALSE(gate.after_publish()) << "the woken one searches already";
+    EXPECT_EQ(gate.after_publish(), hc::Gate::Wake::kNobody) << "the woken one searches already";
     gate.sleep(5);  // returns: its token is there
-    EXPECT_EQ(gate.found_work([](uint32_t) { return 1u; }), 1u);
+    EXPECT_EQ(found([](uint32_t) { return 1u; }), 1u);
     gate.sleep(70);
     EXPECT_EQ(parked(), 0u);
 }
@@ -53,7 +57,7 @@ TEST_F(GateTest, OneWakeIsInFlightAtATimeAndGoesToTheLowest) {
 TEST_F(GateTest, TheLastSearcherWakesNobodyWhenNothingIsLeft) {
     gate.announce(1, false);
     ASSERT_TRUE(gate.begin_search(1));
-    EXPECT_EQ(gate.found_work([](uint32_t) { return 0u; }), 0u);
+    EXPECT_EQ(found([](uint32_t) { return 0u; }), 0u);
     EXPECT_EQ(parked(), 1u);
     EXPECT_EQ(searching(), 0u);
 }
@@ -61,16 +65,16 @@ TEST_F(GateTest, TheLastSearcherWakesNobodyWhenNothingIsLeft) {
 TEST_F(GateTest, ASearcherWakesAsManyAsThereIsWorkForUpToFour) {
     for (uint32_t i = 0; i < 10; i++) gate.announce(i, false);
     ASSERT_TRUE(gate.begin_search(1));
-    EXPECT_EQ(gate.found_work([](uint32_t most) { return most < 3 ? most : 3u; }), 3u);
+    EXPECT_EQ(found([](uint32_t most) { return most < 3 ? most : 3u; }), 3u);
     EXPECT_EQ(searching(), 3u);
-    EXPECT_EQ(gate.found_work([](uint32_t most) { return most; }), 2u) << "two of the four search already";
+    EXPECT_EQ(found([](uint32_t most) { return most; }), 2u) << "two of the four search already";
     EXPECT_EQ(searching(), 4u);
     for (uint32_t i = 0; i < 5; i++) gate.sleep(i);
 }
 
 TEST_F(GateTest, ACancelAfterAWakeLeavesTheTokenToBeTaken) {
     gate.announce(9, false);
-    ASSERT_TRUE(gate.wake_one());
+    ASSERT_EQ(gate.wake_one(), hc::Gate::Wake::kWoken);
     EXPECT_FALSE(gate.cancel(9));
     gate.sleep(9);
     EXPECT_EQ(searching(), 1u);
@@ -80,7 +84,7 @@ TEST_F(GateTest, ACancelAfterAWakeLeavesTheTokenToBeTaken) {
 TEST_F(GateTest, ACancelWhoseBedIsTakenPassesItsWakeOn) {
     gate.announce(9, false);
     gate.announce(10, false);
-    ASSERT_TRUE(gate.wake_one());  // takes bed 9
+    ASSERT_EQ(gate.wake_one(), hc::Gate::Wake::kWoken);  // takes bed 9
     EXPECT_FALSE(gate.cancel(9));
     EXPECT_EQ(parked(), 0u);
     gate.sleep(9);

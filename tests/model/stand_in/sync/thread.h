@@ -14,6 +14,9 @@ inline bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t)
 inline void thread_join(Thread t) { t->wait(false, false, rl::debug_info("thread_join")); }
 inline void thread_detach(Thread) {}
 inline void thread_name(const char *, uint32_t) {}
+inline int32_t thread_id() { return 0; }
+inline bool thread_sleeps(int32_t) { return true; }
+inline void thread_run_on(const uint32_t *, uint32_t, uint32_t) {}
 inline uintptr_t thread_stack_half() { return 1; }
 inline void thread_exact_timeouts() {}
 inline sigset_t thread_signals() { return {}; }

@@ -1,0 +1,28 @@
+#include "group/group.h"
+#include "group/sentinel.h"
+#include "sync/clock.h"
+
+namespace hc {
+
+constexpr uint32_t kCalmLooks = 8;  // of a group that is not all busy, before it is unlisted
+
+// A worker that stands where it stood a look ago, and sleeps, gets a spare one: one in each look.
+bool Stuck::look(Group &g) {
+    look_at_ = after(after_);
+    if (g.gate.all_busy()) {
+        calm_ = 0;
+    } else if (++calm_ >= kCalmLooks) {
+        listed_.store(false, memory_order_relaxed);
+        heavy_fence();  // pairs with light_fence in Worker::publish(): listed_ | the word
+        if (!g.gate.all_busy()) return false;
+        listed_.store(true, memory_order_relaxed);
+    }
+    const bool waits = g.gate.all_busy() && !g.gate.paused() && !g.queues_empty();
+    bool helped = false;
+    for (uint32_t i = 0; i < g.roster.made(); i++)
+        if (g.roster.at(i).stands() && waits && !helped) helped = g.roster.at(i).excuse();
+    if (helped) g.wake_one();
+    return true;
+}
+
+}  // namespace hc
