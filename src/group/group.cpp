@@ -153,9 +153,10 @@ void Group::timer_gone() {
     if (winding_up()) gate.wake_all();
 }
 
-void Group::worker_gone(Worker &w) {
-    roster.bury(w);
+bool Group::worker_gone(Worker &w) {
+    if (roster.bury(w)) return true;
     if (roster.gone()) ended();
+    return false;
 }
 
 // Only the last one may look at the group again: its reference is that of all workers.
@@ -170,16 +171,8 @@ bool Group::let_come(Gate::Wake wake, bool *refused) {
     return came || wake == Gate::Wake::kWoken;
 }
 
-bool Group::first_worker() {
-    while (gate.empty()) {
-        if (gate.come()) {
-            if (!roster.bring(*this)) return false;
-        } else {
-            thread_yield();  // somebody else is at it
-        }
-    }
-    return true;
-}
+// Where the only place has been taken, somebody else is about to fill it.
+bool Group::first_worker() { return !gate.empty() || !gate.come() || roster.bring(*this); }
 
 bool Group::pause() {
     if (closed()) return false;

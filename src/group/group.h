@@ -91,24 +91,23 @@ class Group {
         for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i].box);
     }
 
-    void worker_gone(Worker &w);  // the last act of a worker, which owns no part of the group afterwards
+    bool worker_gone(Worker &w);  // the last act of a worker, which owns no part of the group afterwards. True: it is needed
 
     // ---- workers come and wake (gate.h, roster.h) ----
     // True: a worker was woken, or has come. *refused: there was room for one, but none could be had.
     bool wake_one(uint32_t enough = 1, bool *refused = nullptr) { return let_come(gate.wake_one(enough), refused); }
     bool after_publish() { return let_come(gate.after_publish(), nullptr); }
     bool first_worker();  // there is one, now; false: none could be had
-    // There is room for one more. Is there work for it, which work() says? Pairs with the light fences of who publishes: the word | it
+    // There is room for one more: is there work for it? work() says so. A submitter that saw neither room nor anybody parked has
+    // not fenced, and left its task to whoever was searching, who may look too early.
     template <class Work>
     void look_for_more(Work &&work) {
         const uint64_t word = gate.read();
-        if (Gate::parked(word) != 0 || Gate::searching(word) != 0) return;  // whoever publishes meets that one
-        if (!work()) {
-            if (options_.kind == Kind::kStealing) divert_forks();
-            heavy_fence();
-            if (!work()) return;
-        }
-        wake_one();
+        if (Gate::parked(word) != 0) return;  // whoever publishes meets that one
+        if (Gate::searching(word) == 0 && work() && wake_one()) return;
+        if (options_.kind == Kind::kStealing) divert_forks();
+        heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
+        if (work()) wake_one();
     }
     bool pause();   // false: it is shut down
     bool resume();

@@ -12,6 +12,7 @@ constexpr uint64_t kRetry = 100'000'000;  // ns
 
 Roster::~Roster() {
     for (uint32_t i = 0; i < made_.load(memory_order_relaxed); i++) memory::destroy(slots_[i].load(memory_order_relaxed));
+    for (uint32_t i = 0; i < slot_count_; i++) slots_[i].~Atomic();
     memory::destroy_array(slots_, slot_count_);
 }
 
@@ -70,39 +71,51 @@ bool Roster::hire(Group &g) {
 }
 
 bool Roster::bring(Group &g) {
-    {
-        Locked l(lock_);
-        Worker *w = std::exchange(reserve_, nullptr);
-        if (w != nullptr) {
-            reserve_ = w->next_in_reserve;
-            w->call = Worker::Call::kCome;
-            g.bed(w->index()).unpark();
+    Locked l(lock_);
+    Worker *w = reserve_;
+    if (w != nullptr) {
+        reserve_ = w->next_in_reserve;
+        w->call = Worker::Call::kCome;
+        g.bed(w->index()).unpark();
+    } else if (!hire(g)) {
+        if (wanted_ == leaving_) {
+            gate_->did_not_come();
+            return false;
         }
-        if (w != nullptr || hire(g)) {
-            active_.store(active_.load(memory_order_relaxed) + 1, memory_order_relaxed);
-            gate_->lower(Gate::kEmpty);
-            return true;
-        }
+        wanted_++;
+        return true;
     }
-    gate_->did_not_come();
-    return false;
+    arrived();
+    return true;
 }
 
-bool Roster::leave() {
+// Under lock_.
+void Roster::arrived() {
+    active_.store(active_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+    gate_->lower(Gate::kEmpty);
+}
+
+bool Roster::leave(Worker &w) {
     Locked l(lock_);
     const uint32_t active = active_.load(memory_order_relaxed);
     if (closing_ || active <= least_.load(memory_order_relaxed)) return false;
     active_.store(active - 1, memory_order_relaxed);
+    w.leaves = true;
+    leaving_++;
     if (active == 1) gate_->raise(Gate::kEmpty);
     gate_->leave();
     return true;
 }
 
-bool Roster::come_back() {
+bool Roster::come_back(Worker &w) {
     Locked l(lock_);
-    if (!gate_->come()) return false;
-    active_.store(active_.load(memory_order_relaxed) + 1, memory_order_relaxed);
-    gate_->lower(Gate::kEmpty);
+    if (wanted_ != 0)
+        wanted_--;
+    else if (!gate_->come())
+        return false;
+    w.leaves = false;
+    leaving_--;
+    arrived();
     return true;
 }
 
@@ -110,6 +123,7 @@ bool Roster::rest(Worker &w, Parker &bed) {
     const uint64_t deadline = after(keep_alive_);
     {
         Locked l(lock_);
+        if (gate_->come()) return true;
         active_.store(active_.load(memory_order_relaxed) - 1, memory_order_relaxed);
         if (closing_) return false;
         w.call = Worker::Call::kNone;
@@ -126,20 +140,34 @@ bool Roster::rest(Worker &w, Parker &bed) {
         Worker **at = &reserve_;
         while (*at != &w) at = &(*at)->next_in_reserve;
         *at = w.next_in_reserve;
+        w.leaves = true;
+        leaving_++;
         return false;
     }
 }
 
-void Roster::bury(Worker &w) {
+bool Roster::bury(Worker &w) {
     bool has;
     Thread last;
     {
         Locked l(lock_);
+        if (std::exchange(w.leaves, false)) {
+            leaving_--;
+            if (wanted_ != 0) {
+                wanted_--;
+                if (w.prepare()) {
+                    arrived();
+                    return true;
+                }
+                gate_->did_not_come();
+            }
+        }
         w.hired = false;
         has = std::exchange(has_last_, true);
         last = std::exchange(last_, w.thread());
     }
     if (has) thread_join(last);  // it is at its last instructions
+    return false;
 }
 
 uint32_t Roster::less_surplus(uint32_t most) {

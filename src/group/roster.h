@@ -3,21 +3,23 @@
 // A thread of the group is ACTIVE (RUNNING, SEARCHING or PARKED, see gate.h), in RESERVE (asleep in a list here, and nobody that the
 // gate knows of), or gone. A place, in the gate's word, is room for one that is active.
 //
-//   a place ──bring()──> ACTIVE         one in reserve, or a new thread
-//   ACTIVE ──leave()──> gone            idle for keep_alive, and more than `least` are active
+//   a place ──bring()──> ACTIVE         one in reserve, or a new thread, or one that is leaving and turns back
+//   ACTIVE ──leave()──> LEAVING ──bury()──> gone      idle for keep_alive, and more than `least` are active
 //   ACTIVE ──step_back()──> RESERVE     more are active than may be: one that was blocked has come back, or `most` was lowered
-//   RESERVE ──keep_alive──> gone
+//   RESERVE ──keep_alive──> LEAVING
 //
 // Invariant, at rest: active + places - surplus == most + blocked. A blocked one is active, and makes room for another.
-// Hazard: places and a surplus at once, when one blocks while another comes back. Who steps back takes a place instead, if there is
-// one: nobody goes to rest while there is room, so that no task waits for one that rests.
+// Hazard A: places and a surplus at once, when one blocks while another comes back. Who steps back takes a place instead, if there
+// is one, and looks again under lock_, where bring() gives back a place that it could not fill: nobody rests while there is room.
+// Hazard B: all slots are taken, some by threads that are leaving, which may take its time (on_thread_stop). bring() leaves word,
+// wanted_, and one of them turns back.
 //
 //   field                                   written                          read
 //   slots_[i], made_                        under lock_, once                anyone, below made()
 //   active_, least_, most_                  under lock_                      anyone, as a hint
 //   surplus_, blocked_                      anyone, by read-modify-write     anyone
 //   reserve_, closing_, retry_at_, last_,   under lock_                      under lock_
-//   Worker::hired, call, next_in_reserve
+//   leaving_, wanted_, Worker::hired, leaves, call, next_in_reserve
 //   threads_                                +1 under lock_; -1 by the thread's last act; kOpen by the shutdown
 #pragma once
 #include <cstdint>
@@ -49,14 +51,14 @@ class Roster {
     bool bring(Group &g);
     // ---- the worker ----
     // SEARCHING -> gone, unless it is needed. Then heavy_fence() and a last look; return_to() if that finds something.
-    bool leave();
-    bool come_back();  // false: another has come, or the group has ended
+    bool leave(Worker &w);
+    bool come_back(Worker &w);  // false: another has come, or the group has ended
     // It is one too many; then rest(). True: no more.
     bool step_back() {
         return surplus_.load(memory_order_relaxed) != 0 && less_surplus(1) != 0 && gate_->take_places(1) == 0;
     }
     bool rest(Worker &w, Parker &bed);  // true: needed again, and SEARCHING
-    void bury(Worker &w);               // its thread's last act but for gone()
+    bool bury(Worker &w);               // its thread's last act but for gone(). True: it is needed, and SEARCHING
     bool gone() { return less_threads(1); }  // true: the last of a group that is shut down
     bool ended() const { return threads_.load(memory_order_relaxed) == 0; }
 
@@ -77,6 +79,7 @@ class Roster {
     Worker *make(Group &g, uint32_t i);
     Worker *free_slot(Group &g);
     bool hire(Group &g);
+    void arrived();
     void add_places(uint32_t n) { gate_->add_places(n - less_surplus(n)); }
     uint32_t less_surplus(uint32_t most);
 
@@ -90,6 +93,7 @@ class Roster {
     Atomic<uint32_t> threads_{kOpen};
     Mutex lock_;
     Worker *reserve_ = nullptr;
+    uint32_t leaving_ = 0, wanted_ = 0;  // threads on their way out; and how many of them are to turn back
     bool closing_ = false;
     uint64_t retry_at_ = 0;  // a thread could not be had: not again before
     bool has_last_ = false;

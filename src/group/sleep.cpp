@@ -109,12 +109,12 @@ bool Worker::park(bool searching) {
 // parks does: the word, the limit | the queues. If there is work after all, it takes its place back; if that has been taken,
 // somebody has come to do it.
 bool Worker::leave() {
-    if (!group_.roster.leave()) return false;
+    if (!group_.roster.leave(*this)) return false;
     if (group_.options().kind == Kind::kStealing) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish()
     counters.barriers.add();
     const bool needed = work_left(1, true) != 0 || group_.timers.uncovered() || group_.winding_up();
-    return !(needed && group_.roster.come_back());
+    return !(needed && group_.roster.come_back(*this));
 }
 
 // Parked for a moment. Needs no barrier: who does not see it in the word is seen when the moment is over. Only a shutdown, which

@@ -28,23 +28,30 @@ void *Worker::body(void *p) {
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
     thread_exact_timeouts();
-    ThreadRecord *record = std::exchange(self->record_, nullptr);
-    record->self = self;
-    record->outermost.group = &g;
-    record->outermost.worker = self;
-    record->outermost.forks = &self->forks;
-    self->forks.entered = 1;
-    registry::adopt(record);
-    self->idle_since_ = 0;
-    self->tid_.store(thread_id(), memory_order_relaxed);
     if (o.cpu_count != 0) thread_run_on(o.cpus, o.cpu_count, o.kind == Kind::kPinned ? self->index_ : UINT32_MAX);
-    if (o.on_thread_start != nullptr) o.on_thread_start(o.user, self->index_);
-    self->loop();
-    if (!g.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, self->index_);
-    if (g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
-    registry::retire();
-    g.worker_gone(*self);
+    do {
+        self->live();
+        if (g.foreign()) return nullptr;  // the only thread of a forked child: the process ends
+    } while (g.worker_gone(*self));
     return nullptr;
+}
+
+// From the start hook to the stop hook.
+void Worker::live() {
+    const GroupOptions &o = group_.options();
+    ThreadRecord *record = std::exchange(record_, nullptr);
+    record->self = this;
+    record->outermost.group = &group_;
+    record->outermost.worker = this;
+    record->outermost.forks = &forks;
+    forks.entered = 1;
+    registry::adopt(record);
+    idle_since_ = 0;
+    tid_.store(thread_id(), memory_order_relaxed);
+    if (o.on_thread_start != nullptr) o.on_thread_start(o.user, index_);
+    loop();
+    if (!group_.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, index_);
+    if (!group_.foreign()) registry::retire();
 }
 
 // RUNNING, SEARCHING and PARKED are those of gate.h.

@@ -32,7 +32,8 @@ class alignas(64) Worker {
     // The roster's, under its lock.
     enum class Call { kNone, kCome, kGo } call = Call::kNone;
     Worker *next_in_reserve = nullptr;
-    bool hired = false;  // there is a thread
+    bool hired = false;   // there is a thread,
+    bool leaves = false;  // which is on its way out
 
     // Its task blocks, and lets another worker come meanwhile. False: the cap is reached.
     bool block();
@@ -52,6 +53,7 @@ class alignas(64) Worker {
 
   private:
     static void *body(void *self);
+    void live();
     void loop();
     void run_batch();
     void give_room_back();

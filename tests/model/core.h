@@ -44,7 +44,10 @@ namespace hc {
 
 void wake_sleepers(const void *) {}
 void sleepers_fork_child() {}
-void Stuck::list(Group *) {}
+void Stuck::list(Group *g) {
+    group_ = g;
+    listed_.store(true, memory_order_relaxed);
+}
 void Stuck::end() {}
 void sentinel_fork_child() {}
 

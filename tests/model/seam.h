@@ -135,6 +135,7 @@ struct Machine {
     } asleep[kThreads];
     int sleepers;
     uint64_t ticks;      // the clock
+    int threads_left = Machine::kThreads;  // to be started; then the system has none
     unsigned long life;  // counts iterations
     void (*at_switch)(rl::thread_id_t from, rl::thread_id_t to);  // keeps a thread-local variable; from < 0: none
 

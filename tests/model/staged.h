@@ -13,13 +13,14 @@ struct Job {
     Condition *until = nullptr;  // this task's body waits for it
 };
 
-template <int Threads, int Tasks>
-struct Staged : CoreModel<Threads> {
+template <int Threads, int Tasks, int Started = 0>
+struct Staged : CoreModel<Threads, Started> {
     GroupOptions options;
     Group *g = nullptr;
     Job tasks[Tasks];
     int ended = 0;
     bool shut_down_at_end = true;
+    Condition over;  // all tasks have ended, or will not run
 
     static inline Staged *now;  // the iteration's
 
@@ -41,6 +42,17 @@ struct Staged : CoreModel<Threads> {
         g->roster.threads_.fetch_add(workers, memory_order_relaxed);
     }
     Worker &worker(uint32_t i) { return g->roster.at(i); }
+
+    // By the real function, and its workers by real starts.
+    void create(uint32_t least, uint32_t most, uint32_t spares = 0) {
+        now = this;
+        options.least = least;
+        options.most = most;
+        options.spares = spares;
+        options.on_unrun = [](void *, void (*)(void *), void *arg, int32_t) { now->not_run(arg); };
+        machine.threads_left = Started;
+        CHECK(Group::create(&g, options) == Group::Create::kOk);
+    }
 
     Entry entry(int i) {
         tasks[i].payload = i + 1;
@@ -93,7 +105,9 @@ struct Staged : CoreModel<Threads> {
         now->one_less();
     }
     void one_less() {
-        if (++ended == Tasks && shut_down_at_end) g->shutdown(false);
+        if (++ended != Tasks) return;
+        if (shut_down_at_end) g->shutdown(false);
+        over.meet();
     }
 
     void after() override {

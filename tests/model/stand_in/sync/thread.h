@@ -8,10 +8,13 @@ namespace hc {
 using Thread = rl::win_waitable_object *;
 
 inline bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t) {
+    if (model::machine.threads_left-- <= 0) return false;
     *out = rl::ctx().create_thread(body, self);
     return true;
 }
-inline void thread_join(Thread t) { t->wait(false, false, rl::debug_info("thread_join")); }
+inline void thread_join(Thread t) {  // nullptr: a worker whose thread is the scenario's own
+    if (t != nullptr) t->wait(false, false, rl::debug_info("thread_join"));
+}
 inline void thread_detach(Thread) {}
 inline void thread_name(const char *, uint32_t) {}
 inline int32_t thread_id() { return 0; }

@@ -1,0 +1,271 @@
+// Workers that come and go (src/group/roster.h, gate.h): no task waits while there is a place and nobody takes it; whoever blocks,
+// leaves, rests, pauses or resizes, and whenever. Workers are started by the real code; when a scenario has started all that it
+// may, the system has no more threads, and nothing is lost either.
+#include "model.h"
+//
+#include "staged.h"
+
+using namespace hc;
+using namespace hc::model;
+
+namespace {
+
+// Two threads, and up to four workers.
+template <int Tasks>
+struct Breathing : Staged<3, Tasks, 4> {
+    Breathing() { this->options.keep_alive = 2; }
+    virtual void run(unsigned i) = 0;
+    void thread(unsigned i) override {
+        if (i < 2) return run(i);
+        // To relacy, a thread that is never started hangs.
+        this->over.wait();
+        Thread t;
+        while (machine.threads_left > 0) thread_start(&t, [](void *) -> void * { return nullptr; }, nullptr, 0);
+    }
+};
+
+// No worker at first: each submit that finds nobody starts one. The first task blocks until the second runs.
+struct Grows : Breathing<2> {
+    Condition second;
+    Grows() {
+        options.keep_alive = uint64_t{1} << 40;
+        tasks[0].until = &second;
+    }
+    void begun() override {
+        if (tasks[1].ran) second.meet();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        create(0, 2);
+        post(0);
+        post(1);
+        thread_ends();
+    }
+};
+
+// The same with an array: the one that takes it lets another come for the rest.
+struct GrowsForBatch : Breathing<2> {
+    Condition second;
+    GrowsForBatch() {
+        options.keep_alive = uint64_t{1} << 40;
+        tasks[0].until = &second;
+    }
+    void begun() override {
+        if (tasks[1].ran) second.meet();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        create(0, 2);
+        offer(0, 2);
+        thread_ends();
+    }
+};
+
+// A worker that has nothing to do leaves, while tasks come, singly and from two sides.
+template <uint32_t kLeast, Kind kKind>
+struct Leaves : Breathing<2> {
+    Atomic<int> ready;
+    Leaves() { options.kind = kKind; }
+    void run(unsigned i) override {
+        if (i == 0) {
+            create(kLeast, kLeast + 1);
+            ready.store(1, memory_order_release);
+        } else {
+            while (ready.load(memory_order_acquire) == 0) yield();
+        }
+        post(static_cast<int>(i));
+        thread_ends();
+    }
+};
+
+// It leaves while a task waits for another: the one that stays must be told, or the one that left come back.
+struct LeavesTheOther : Breathing<3> {
+    Condition last;
+    LeavesTheOther() { tasks[1].until = &last; }
+    void begun() override {
+        if (tasks[2].ran + tasks[2].refused != 0) last.meet();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        create(1, 2);
+        post(0);
+        yield();
+        post(1);
+        yield();
+        post(2);
+        thread_ends();
+    }
+};
+
+// The end of a group that is growing and shrinking.
+template <bool kNow>
+struct Ends : Breathing<3> {
+    Atomic<int> ready;
+    Ends() { shut_down_at_end = false; }
+    void run(unsigned i) override {
+        if (i == 0) {
+            create(0, 2);
+            g->ref();
+            ready.store(1, memory_order_release);
+            for (int k = 0; k < 3; k++) offer(k);
+        } else {
+            while (ready.load(memory_order_acquire) == 0) yield();
+            g->shutdown(kNow);
+            CHECK(g->await(kNever));
+            CHECK(g->roster.threads() == 0);
+        }
+        thread_ends();
+        if (i == 0) g->unref();
+    }
+    void after() override {
+        for (auto &t : tasks) CHECK(t.ran + t.refused + t.unrun == 1);
+        g->unref();
+    }
+};
+
+// The only worker's task says that it blocks, and waits for a task that is on its way. It blocks twice: the second time whoever
+// came the first time may be resting, or about to.
+struct Blocks : Breathing<3> {
+    Condition first, second;
+    Blocks() { options.keep_alive = uint64_t{1} << 40; }
+    void begun() override {
+        if (tasks[1].ran) first.meet();
+        if (tasks[2].ran) second.meet();
+        if (this_thread == nullptr || tasks[0].ran == 0 || entered++ != 0) return;
+        Worker *w = this_thread->self;
+        CHECK(w->block());
+        first.wait();
+        w->unblock();
+        CHECK(w->block());
+        second.wait();
+        w->unblock();
+    }
+    int entered = 0;
+    void run(unsigned i) override {
+        if (i != 0) return;
+        create(1, 1, 1);
+        post(0);
+        post(1);
+        yield();
+        post(2);
+        thread_ends();
+    }
+};
+
+// Two workers block and come back at once: two are too many for a moment, nobody rests while a task waits.
+struct BackAtOnce : Breathing<4> {
+    BackAtOnce() { options.keep_alive = uint64_t{1} << 40; }
+    void begun() override {
+        Worker *w = this_thread == nullptr ? nullptr : this_thread->self;
+        if (w == nullptr || !w->block()) return;
+        yield();
+        w->unblock();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        create(1, 1, 2);
+        for (int k = 0; k < 4; k++) post(k);
+        thread_ends();
+    }
+    void after() override {
+        CHECK(g->roster.blocked() == 0);
+        Staged::after();
+    }
+};
+
+// Paused and resumed, while tasks come and a batch is under way.
+struct Pauses : Breathing<4> {
+    Atomic<int> ready;
+    void run(unsigned i) override {
+        if (i == 0) {
+            create(1, 2);
+            ready.store(1, memory_order_release);
+            offer(0, 3);
+            post(3);
+        } else {
+            while (ready.load(memory_order_acquire) == 0) yield();
+            g->pause();
+            yield();
+            g->resume();
+        }
+        thread_ends();
+    }
+};
+
+// Fewer, then more.
+struct Resizes : Breathing<3> {
+    Atomic<int> ready;
+    Condition last;
+    Resizes() {
+        options.keep_alive = uint64_t{1} << 40;
+        tasks[1].until = &last;
+    }
+    void begun() override {
+        if (tasks[2].ran) last.meet();
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            create(2, 2);
+            ready.store(1, memory_order_release);
+            for (int k = 0; k < 3; k++) post(k);
+        } else {
+            while (ready.load(memory_order_acquire) == 0) yield();
+            g->resize(1, 1);
+            yield();
+            g->resize(1, 2);
+        }
+        thread_ends();
+    }
+};
+
+// All workers become busy while the sentinel is about to look no more: it is told, or sees it.
+struct Watched : Staged<2, 1> {
+    Watched() {
+        build(1);
+        g->stuck.after_ = 1;
+        g->stuck.listed_.store(true, memory_order_relaxed);
+        g->stuck.calm_ = 1000;
+        g->gate.begin_search(1);
+        give(0, {0});
+    }
+    void begun() override { busy = g->gate.all_busy(); }
+    bool busy = false;
+    void thread(unsigned i) override {
+        if (i == 0) {
+            worker(0).publish(true);
+            CHECK(g->gate.all_busy());
+            done.fetch_add(1, memory_order_acq_rel);
+        } else {
+            g->stuck.look(*g);
+            done.fetch_add(1, memory_order_acq_rel);
+        }
+        if (i == 0) {
+            while (done.load(memory_order_acquire) != 2) yield();
+            CHECK(g->stuck.listed());
+            worker(0).run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+    Atomic<int> done;
+};
+
+}  // namespace
+
+int main() {
+    bool ok = true;
+    ok &= holds<Grows>("grows", 20'000);
+    ok &= holds<GrowsForBatch>("grows for a batch", 20'000);
+    ok &= holds<Leaves<0, Kind::kStealing>>("leaves", 20'000);
+    ok &= holds<Leaves<1, Kind::kStealing>>("leaves, one stays", 20'000);
+    ok &= holds<Leaves<0, Kind::kShared>>("leaves, shared", 20'000);
+    ok &= holds<LeavesTheOther>("leaves the other", 20'000);
+    ok &= holds<Ends<false>>("ends", 20'000);
+    ok &= holds<Ends<true>>("ends, now", 20'000);
+    ok &= holds<Blocks>("blocks", 20'000);
+    ok &= holds<BackAtOnce>("back at once", 20'000);
+    ok &= holds<Pauses>("pauses", 20'000);
+    ok &= holds<Resizes>("resizes", 20'000);
+    ok &= holds<Watched>("watched", 20'000);
+    return ok ? 0 : 1;
+}
