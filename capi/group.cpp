@@ -3,6 +3,7 @@
 #include "capi/border.h"
 #include "group/registry.h"
 #include "sync/clock.h"
+#include "sync/cpus.h"
 
 using namespace hc;
 using namespace hc::capi;

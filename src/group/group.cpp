@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "group/registry.h"
+#include "sync/cpus.h"
 
 namespace hc {
 namespace {
@@ -43,7 +44,7 @@ bool Group::build() {
     if ((beds_ = build_array<Atomic<uint64_t>>((n + 63) / 64)) == nullptr) return false;
     gate.start(beds_, parkers_, n, &timers.watch);
     if (budget.bounded()) gate.raise(Gate::kBounded);
-    most_sharers = usable_cpus();
+    most_sharers = affinity_cpus();
     most_in_batch = budget.most_in_batch(n, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;

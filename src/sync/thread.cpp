@@ -53,22 +53,6 @@ sigset_t thread_signals() {
 
 void thread_set_signals(const sigset_t &mask) { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
 
-uint32_t usable_cpus() {
-    KeepErrno keep;
-    // The kernel's mask may be wider than cpu_set_t: grow until it fits.
-    for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
-        cpu_set_t *set = CPU_ALLOC(static_cast<size_t>(cpus));
-        if (set == nullptr) return 1;
-        const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
-        const bool ok = sched_getaffinity(0, bytes, set) == 0;
-        const int n = ok ? CPU_COUNT_S(bytes, set) : 0;
-        CPU_FREE(set);
-        if (n > 0) return static_cast<uint32_t>(n);
-        if (errno != EINVAL) break;
-    }
-    return 1;
-}
-
 uintptr_t thread_stack_half() {
     KeepErrno keep;
     pthread_attr_t attr;

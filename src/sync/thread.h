@@ -27,7 +27,6 @@ void thread_set_signals(const sigset_t &mask);
 
 uintptr_t thread_stack_half();  // the address in the middle of the caller's stack; UINTPTR_MAX: unknown
 
-uint32_t usable_cpus();  // CPUs in the affinity mask of the caller, at least 1
 void thread_yield();
 
 inline void cpu_relax() {
