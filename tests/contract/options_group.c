@@ -25,8 +25,9 @@ static void no_options_are_the_defaults(void) {
     cpu_set_t usable;
     CHECK(sched_getaffinity(0, sizeof usable, &usable) == 0);
     hc_group *g = group_with(NULL);
-    CHECK_EQ(hc_group_slots(g), CPU_COUNT(&usable));
-    CHECK_EQ(stats_of(g).workers, CPU_COUNT(&usable));
+    CHECK(hc_group_slots(g) >= 1);
+    CHECK(hc_group_slots(g) <= (uint32_t)CPU_COUNT(&usable)); /* fewer where a quota grants less */
+    CHECK_EQ(stats_of(g).workers, hc_group_slots(g));
     CHECK_OK(hc_group_destroy(g));
 }
 
@@ -159,6 +160,7 @@ static void the_stack_is_as_large_as_asked(void) {
 }
 
 int main(void) {
+    unsetenv("HOMECOOKING_CPUS");
     check_deadline(60);
     RUN(no_options_are_the_defaults);
     RUN(the_default_size_follows_the_affinity_mask);
