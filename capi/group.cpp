@@ -3,6 +3,7 @@
 #include "capi/border.h"
 #include "group/registry.h"
 #include "sync/clock.h"
+#include "sync/cpus.h"
 
 using namespace hc;
 using namespace hc::capi;
@@ -29,6 +30,8 @@ bool read_workers(const hc_group_options &in, GroupOptions *out) {
         out->most = in.max_workers;
     else if (in.cpu_count != 0)
         out->most = in.cpu_count;
+    else
+        out->most = std::min((out->found = find_cpus()).count, HC_MAX_WORKERS);
     out->least = in.min_workers == 0 ? (pinned ? out->most : 1) : in.min_workers == HC_NONE32 ? 0 : in.min_workers;
     if (out->least > out->most || (pinned && out->least != out->most)) return false;
     out->spares = in.spare_workers == 0 ? (pinned || in.max_workers == 1 ? 0 : kSpares)
@@ -78,7 +81,6 @@ int hc_group_create(hc_group **out, const hc_group_options *options) {
     if (out == nullptr) return HC_EINVAL;
     *out = nullptr;
     GroupOptions o;
-    o.most = std::min(usable_cpus(), HC_MAX_WORKERS);
     const hc_group_options defaults = HC_GROUP_OPTIONS_INIT;
     if (const int bad = read_options(options == nullptr ? &defaults : options, &o)) return bad;
     Group *g = nullptr;

@@ -36,6 +36,8 @@ int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size) {
     d.timers_fired = s.timers_fired;
     d.workers_blocked = s.blocked;
     d.workers_max = s.most;
+    d.cpus = s.cpus.count;
+    d.cpus_from = static_cast<uint32_t>(s.cpus.from);
     memcpy(out, &d, d.size);
     return HC_OK;
 }

@@ -732,8 +732,8 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint64_t timers_fired;      /* taken up, and then counted above like other tasks */
     uint32_t workers_blocked;   /* have made room for another, by hc_blocking_begin() or found out */
     uint32_t workers_max;       /* the present max_workers */
-    uint32_t cpus;              /* usable CPUs, when the group was created: the default of max_workers */
-    uint32_t cpus_from;         /* HC_CPUS_FROM_...: how they were found */
+    uint32_t cpus;              /* usable CPUs, when the group was created; 0: its max_workers did not come from them */
+    uint32_t cpus_from;         /* HC_CPUS_FROM_...: what limits them */
 } hc_group_stats_data;
 
 /* The usable CPUs are those of the creator's affinity mask that are online, but no more than its cgroup's quota (v1 or v2, the least

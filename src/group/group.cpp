@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "group/registry.h"
+#include "sync/cpus.h"
 
 namespace hc {
 namespace {
@@ -49,7 +50,7 @@ bool Group::build() {
     gate.start(beds_, parkers_, n, &timers.watch);
     if (budget.bounded()) gate.raise(Gate::kBounded);
     stuck.start(options_.spares == 0 ? kNever : options_.stuck_after);
-    most_sharers = usable_cpus();
+    most_sharers = affinity_cpus();
     most_in_batch = budget.most_in_batch(options_.most, Batch::kSize);
     if (options_.kind != Kind::kStealing) {
         const uint32_t boxes = options_.kind == Kind::kShared ? 1 : n;

@@ -33,6 +33,7 @@ struct GroupOptions {
     uint64_t stuck_after = 100'000'000;
     const uint32_t *cpus = nullptr;
     uint32_t cpu_count = 0;
+    Cpus found{};  // the usable ones, where `most` comes from them
     Kind kind = Kind::kStealing;
     uint64_t capacity = 0;
     Full full = Full::kFail;

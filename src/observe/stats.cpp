@@ -12,6 +12,7 @@ Stats stats(Group &g) {
     s.workers = g.roster.threads();
     s.blocked = g.roster.blocked();
     s.most = g.roster.most();
+    s.cpus = g.options().found;
     s.parked = Gate::parked(word);
     s.searching = Gate::searching(word);
     // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has

@@ -2,6 +2,8 @@
 // way of a task: the lanes' and the batches' own positions are the counts.
 #pragma once
 #include <cstdint>
+
+#include "sync/cpus.h"
 namespace hc {
 
 class Group;
@@ -12,6 +14,7 @@ struct Stats {
     uint64_t claims, claims_lost, steals, steals_lost, parks, wakes, barriers;
     uint64_t timers_pending, timers_fired;
     uint32_t blocked, most;
+    Cpus cpus;
 };
 
 Stats stats(Group &g);

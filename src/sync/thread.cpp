@@ -17,31 +17,14 @@
 namespace hc {
 namespace {
 
-// A mask of CPUs that is as large as the kernel's, which may be larger than cpu_set_t.
-class CpuSet {
-  public:
-    ~CpuSet() { CPU_FREE(set_); }
-    bool read() {
-        for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
-            CPU_FREE(set_);
-            if ((set_ = CPU_ALLOC(static_cast<size_t>(cpus))) == nullptr) return false;
-            bytes_ = CPU_ALLOC_SIZE(static_cast<size_t>(cpus));
-            if (sched_getaffinity(0, bytes_, set_) == 0) return true;
-            if (errno != EINVAL) return false;
-        }
-        return false;
-    }
-    bool has(uint32_t cpu) const { return cpu < bytes_ * 8 && CPU_ISSET_S(cpu, bytes_, set_); }
-    int count() const { return CPU_COUNT_S(bytes_, set_); }
-    void clear() { CPU_ZERO_S(bytes_, set_); }
+// The kernel refuses a set that is narrower than its own, which has at most 8 192 CPUs.
+struct CpuSet {
+    cpu_set_t sets[32];
+    bool read() { return sched_getaffinity(0, sizeof sets, sets) == 0; }
+    bool has(uint32_t cpu) const { return cpu < sizeof sets * 8 && CPU_ISSET_S(cpu, sizeof sets, sets); }
     void add(uint32_t cpu) {
-        if (cpu < bytes_ * 8) CPU_SET_S(cpu, bytes_, set_);
+        if (cpu < sizeof sets * 8) CPU_SET_S(cpu, sizeof sets, sets);
     }
-    void bind() { sched_setaffinity(0, bytes_, set_); }
-
-  private:
-    cpu_set_t *set_ = nullptr;
-    size_t bytes_ = 0;
 };
 
 }  // namespace
@@ -100,12 +83,10 @@ bool thread_may_run_on(uint32_t cpu) {
 
 void thread_run_on(const uint32_t *cpus, uint32_t n, uint32_t index) {
     KeepErrno keep;
-    CpuSet set;
-    if (!set.read()) return;  // as large as the kernel's
-    set.clear();
+    CpuSet set{};
     for (uint32_t i = 0; i < n; i++)
         if (index == UINT32_MAX || index % n == i) set.add(cpus[i]);
-    set.bind();
+    sched_setaffinity(0, sizeof set.sets, set.sets);
 }
 
 void thread_exact_timeouts() {
@@ -120,12 +101,6 @@ sigset_t thread_signals() {
 }
 
 void thread_set_signals(const sigset_t &mask) { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
-
-uint32_t usable_cpus() {
-    KeepErrno keep;
-    CpuSet set;
-    return set.read() ? static_cast<uint32_t>(std::max(set.count(), 1)) : 1;
-}
 
 uintptr_t thread_stack_half() {
     KeepErrno keep;

@@ -34,7 +34,6 @@ void thread_run_on(const uint32_t *cpus, uint32_t n, uint32_t index);
 
 uintptr_t thread_stack_half();  // the address in the middle of the caller's stack; UINTPTR_MAX: unknown
 
-uint32_t usable_cpus();  // CPUs in the affinity mask of the caller, at least 1
 void thread_yield();
 
 inline void cpu_relax() {

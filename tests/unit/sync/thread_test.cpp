@@ -1,7 +1,6 @@
 #include "sync/thread.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <string>
 
@@ -53,19 +52,4 @@ TEST(Thread, StartsWithAsynchronousSignalsBlockedAndLeavesTheCallersMask) {
     EXPECT_FALSE(sigismember(&inside, SIGSEGV));
     const sigset_t after = hc::thread_signals();
     for (int s = 1; s < 32; s++) EXPECT_EQ(sigismember(&before, s), sigismember(&after, s));
-}
-
-TEST(Thread, UsableCpusIsTheAffinityMaskNotTheMachine) {
-    EXPECT_GE(hc::usable_cpus(), 1u);
-    cpu_set_t before, one;
-    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-    CPU_ZERO(&one);
-    for (int c = 0; c < CPU_SETSIZE; c++)
-        if (CPU_ISSET(c, &before)) {
-            CPU_SET(c, &one);
-            break;
-        }
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    EXPECT_EQ(hc::usable_cpus(), 1u);
-    sched_setaffinity(0, sizeof before, &before);
 }

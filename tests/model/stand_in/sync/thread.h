@@ -23,7 +23,6 @@ inline void thread_run_on(const uint32_t *, uint32_t, uint32_t) {}
 inline uintptr_t thread_stack_half() { return 1; }
 inline void thread_exact_timeouts() {}
 inline sigset_t thread_signals() { return {}; }
-inline uint32_t usable_cpus() { return 2; }
 inline void thread_yield(HC_PLACE) { rl::yield(1, at); }
 inline void cpu_relax(HC_PLACE) { rl::yield(1, at); }
 
