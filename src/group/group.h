@@ -20,6 +20,7 @@
 #include "group/waitlist.h"
 #include "group/worker.h"
 #include "queue/directory.h"
+#include "sync/cpus.h"
 #include "sync/event.h"
 namespace hc {
 

@@ -99,7 +99,7 @@ void hand_back_timer(Timer *t) {
 // Those that nobody is told of go together.
 uint32_t hand_back_pending(Group *g, Shard &s) {
     constexpr uint32_t kMost = 256;
-    if (s.pending.load(memory_order_relaxed) == 0) return 0;
+    if (s.pending.load(memory_order_acquire) == 0) return 0;  // pairs with the release in Shard::changed(): `fired`
     const bool silent = g->options().on_unrun == nullptr;
     uint32_t n = 0;
     Pending told{};

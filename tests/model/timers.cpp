@@ -1,26 +1,13 @@
-// Timers (src/timer/timer.h, src/group/timers.cpp, timer_life.cpp, watch.h): each fires or is handed back once, whoever armed it
-// first or last; nobody sleeps past one; nothing is touched after its last reference. Time passes when somebody looks at the clock;
-// a sleep until a far time never ends by itself.
+// The timers of a group (src/group/timers.cpp, watch.h): each fires or is handed back once, whoever armed it first or last, and nobody
+// sleeps past one. The life of one: timer_life.cpp.
 #include "model.h"
 //
-#include "staged.h"
+#include "timed.h"
 
 using namespace hc;
 using namespace hc::model;
 
 namespace {
-
-constexpr uint64_t kFarOff = uint64_t{1} << 30;
-
-template <int Threads, int Tasks>
-struct Timed : Staged<Threads, Tasks> {
-    Timed() { this->shut_down_at_end = false; }
-    void later(int i, uint64_t delay) {
-        const uint64_t at = hc::now();
-        CHECK(schedule(this->g, this->entry(i), at + delay, at) == Submit::kOk);
-    }
-    void close() { this->g->shutdown(false); }
-};
 
 // A worker sleeps, or is about to, for a far timer. An earlier one is armed.
 template <int Workers>
@@ -58,6 +45,74 @@ struct StuckBody : Timed<3, 3> {
             later(0, kFarOff);
             later(1, 2);
             later(2, 6);
+        } else {
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
+// A timer is armed while the body of another blocks until it has fired. The one in the other seat has a far timer in view only.
+struct FarDeputy : Timed<3, 3> {
+    Condition first, second;
+    FarDeputy() {
+        build(2);
+        tasks[1].until = &second;
+        registry::record()->number = 0;
+        later(0, kFarOff);
+        thread_ends();
+    }
+    void begun() override {
+        if (tasks[1].ran) first.meet();
+        if (!tasks[2].ran) return;
+        second.meet();
+        close();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            while (Gate::parked(g->gate.word_.newest()) < 2) model::yield();
+            registry::record()->number = 1;
+            later(1, 4);
+            first.wait();
+            registry::record()->number = 2;
+            later(2, 2);
+        } else {
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
+// A periodic timer's worker goes on to a task that blocks until it has fired again. The other worker sleeps in no seat, and that task
+// is not for it.
+struct Again : Timed<3, 1> {
+    Condition again;
+    int fired = 0;
+    static inline Again *now;
+    Again() {
+        now = this;
+        build(2, Kind::kPinned);
+        tasks[0].until = &again;
+    }
+    static void fire(void *) {
+        if (++now->fired < 2) return;
+        now->again.meet();
+        if (now->fired == 2 && now->tasks[0].ran) now->close();
+    }
+    static void drop(void *, int32_t) {}
+    void begun() override {
+        if (fired >= 2) close();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            TimerOptions o;
+            o.call = Entry(fire, nullptr);
+            o.drop = drop;
+            o.when = hc::now() + 2;
+            o.period = 2;
+            o.repeat = Repeat::kDelay;
+            CHECK(timer_make(g, o, hc::now(), nullptr) == Submit::kOk);
+            CHECK(submit_pinned(g, 0, entry(0)) == Submit::kOk);
         } else {
             work(i - 1);
         }
@@ -260,139 +315,59 @@ struct TwoKept : Timed<4, 1> {
     }
 };
 
-// A timer with a handle, and what its user is told.
-template <int Threads>
-struct Held : Staged<Threads, 1> {
-    Timer *timer = nullptr;
-    Plain<int> value{0};
-    int ran = 0, dropped = 0, inside = 0;
-    Atomic<int> ends;
-    static inline Held *now;
-
-    explicit Held(uint64_t when) {
-        now = this;
-        this->shut_down_at_end = false;
-        this->build(1);
-        this->tasks[0].refused = 1;
-        TimerOptions o;
-        o.call = Entry(body, this);
-        o.drop = drop;
-        o.when = when;
-        CHECK(timer_make(this->g, o, 0, &timer) == Submit::kOk);
+// Of two kept timers, one waits for the other, which may have come into the same batch: no worker leaves while that is on its way.
+struct Entwined : Timed<3, 2> {
+    Condition settled, second;
+    Entwined() {
+        build(2);
+        tasks[0].until = &second;
+        later(0, 2);
+        later(1, 2);
+        machine.ticks = 8;
         thread_ends();
     }
-    static void body(void *) {
-        CHECK(now->inside++ == 0);
-        CHECK(now->dropped == 0);
-        now->value = now->value + 1;
-        now->ran++;
-        now->inside--;
+    void begun() override {
+        if (tasks[1].ran) second.meet();
     }
-    static void drop(void *, int32_t) {
-        CHECK(now->inside == 0);
-        CHECK(now->dropped++ == 0);
-        now->value = now->value + 1;
-    }
-    void ended(int of) {
-        if (ends.fetch_add(1, memory_order_acq_rel) + 1 == of) {
-            this->g->shutdown(false);
-            CHECK(this->g->await(kNever));
-        }
-        thread_ends();
-    }
-    void after() override {
-        CHECK(dropped == 1);
-        Staged<Threads, 1>::after();
-    }
-};
-
-// It is due; one puts it off and brings it forward again, one cancels it and waits.
-struct CancelWait : Held<3> {
-    CancelWait() : Held(2) {}
     void thread(unsigned i) override {
         if (i == 0) {
-            const TimerWas was = timer_cancel(timer);
-            CHECK(timer_wait(timer, kNever));
-            CHECK(inside == 0);
-            if (was == TimerWas::kPending) CHECK(dropped == 1);
-            value = value + 1;
-        }
-        if (i == 1) {
-            const uint64_t at = hc::now();
-            timer_arm(timer, at + kFarOff, 0, at);
-            timer_arm(timer, at + 1, 0, at);
-        }
-        if (i == 2) return work(0);
-        ended(2);
-    }
-    void after() override {
-        timer_unref(timer);
-        Held::after();
-    }
-};
-
-// Two cancel, and one of them waits for the drop that the other runs. A third looks.
-struct CancelTwice : Held<4> {
-    CancelTwice() : Held(kFarOff) {}
-    void thread(unsigned i) override {
-        if (i == 0) timer_cancel(timer);
-        if (i == 1) {
-            timer_cancel(timer);
-            CHECK(timer_wait(timer, kNever));
-            CHECK(dropped == 1);
-            value = value + 1;
-        }
-        if (i == 2) {
-            timer_due(timer);
-            timer_stops(timer);
-        }
-        if (i == 3) return work(0);
-        ended(3);
-    }
-    void after() override {
-        timer_unref(timer);
-        Held::after();
-    }
-};
-
-// The last handle goes while it fires, and while it is armed once more.
-struct Unref : Held<3> {
-    Unref() : Held(2) { timer_ref(timer); }
-    void thread(unsigned i) override {
-        if (i == 1) {
-            const uint64_t at = hc::now();
-            timer_arm(timer, at + 1, 0, at);
-        }
-        if (i <= 1) timer_unref(timer);
-        if (i == 2) return work(0);
-        ended(2);
-    }
-};
-
-// Its handles outlive the group, or go with it.
-struct Outlives : Held<4> {
-    Outlives() : Held(kFarOff) { timer_ref(timer); }
-    void thread(unsigned i) override {
-        if (i == 0) {
-            g->shutdown(false);
+            g->shutdown(false, true);
+            settled.meet();
             CHECK(g->await(kNever));
-            g->unref();
-            thread_ends();
+            CHECK(tasks[0].result == 1 && tasks[1].result == 1);
+        } else {
+            settled.wait();
+            work(i - 1);
         }
-        if (i == 1) {
-            const uint64_t at = hc::now();
-            const TimerWas was = timer_arm(timer, at + 1, 0, at);
-            CHECK(was == TimerWas::kPending || was == TimerWas::kClosed);
-            timer_unref(timer);
-            thread_ends();
-        }
-        if (i == 2) {
-            timer_unref(timer);
-            thread_ends();
-        }
-        if (i == 3) work(0);
+        thread_ends();
     }
-    void after() override { CHECK(dropped == 1); }
+};
+
+// Two wait for the end, and each hands back what it finds: none leaves before the other has done so, and whoever is last tells.
+struct TwoAwait : Timed<3, 2> {
+    Condition closed;
+    TwoAwait() {
+        build(1);
+        for (int k = 0; k < 2; k++) {
+            registry::record()->number = static_cast<uint32_t>(k);
+            later(k, kFarOff);
+        }
+        thread_ends();
+    }
+    void thread(unsigned i) override {
+        if (i == 2) return work(0);
+        {
+            const registry::Call call(g);  // as in hc_group_await(): for what is called here
+            if (i == 0) {
+                g->shutdown(true);
+                closed.meet();
+            }
+            closed.wait();
+            CHECK(g->await(kNever));
+            for (auto &t : tasks) CHECK(t.result == 2);
+        }
+        thread_ends();
+    }
 };
 
 }  // namespace
@@ -403,6 +378,8 @@ int main() {
     ok &= holds<Earlier<2>>("earlier, two workers", 20'000);
     ok &= holds<Earlier<3>>("earlier, three workers", 20'000);  // one of them sits nowhere
     ok &= holds<StuckBody>("stuck body", 20'000);
+    ok &= holds<FarDeputy>("far deputy", 20'000);
+    ok &= holds<Again>("again", 20'000);
     ok &= holds<StuckTask>("stuck task", 20'000);
     ok &= holds<StuckArm>("stuck arm", 20'000);
     ok &= holds<TwoArm>("two arm", 20'000);
@@ -413,9 +390,7 @@ int main() {
     ok &= holds<Keeping<false>>("keeping, fires", 10'000);
     ok &= holds<Keeping<true>>("keeping, cancelled", 10'000);
     ok &= holds<TwoKept>("two kept", 20'000);
-    ok &= holds<CancelWait>("cancel and wait", 20'000);
-    ok &= holds<CancelTwice>("cancelled twice", 20'000);
-    ok &= holds<Unref>("unref", 20'000);
-    ok &= holds<Outlives>("outlives", 20'000);
+    ok &= holds<Entwined>("entwined", 20'000);
+    ok &= holds<TwoAwait>("two await", 20'000);
     return ok ? 0 : 1;
 }
