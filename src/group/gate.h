@@ -192,6 +192,7 @@ class Gate {
         return false;
     }
 
+    bool sleeps(uint32_t i) const { return in_bed(i); }
     void sleep(uint32_t i) { parkers_[i].park(); }  // returns SEARCHING
     // False: at the deadline, and still parked: cancel().
     bool sleep_until(uint32_t i, uint64_t deadline) { return parkers_[i].park_until(deadline) == Woken::kMaybe; }

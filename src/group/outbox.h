@@ -67,6 +67,7 @@ struct ThreadRecord {
     uint32_t blocking = 0;   // calls of blocking_begin() without their end,
     bool compensated = false;  // and whether the outermost has made room for another worker
     uint32_t number = 0;     // threads are spread over the shards of timers by it
+    Atomic<const char *> *shows = nullptr;  // a worker's: where others see the label of its task
     uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet
     Context outermost;
     Context *now = &outermost;

@@ -43,14 +43,20 @@ class Within {
     Within(ThreadRecord *self, Context like) : self_(self), here_(like) {
         here_.unrefs = 0;
         here_.outer = std::exchange(self->now, &here_);
+        show(here_.label);
     }
     ~Within() {
-        if (this_thread == self_) self_->now = here_.outer;  // not so in the child of a fork
+        if (this_thread != self_) return;  // the child of a fork
+        self_->now = here_.outer;
+        show(here_.outer->label);
     }
     Within(const Within &) = delete;
     Within &operator=(const Within &) = delete;
 
   private:
+    void show(const char *label) {
+        if (self_->shows != nullptr) self_->shows->store(label, memory_order_relaxed);
+    }
     ThreadRecord *const self_;
     Context here_;
 };

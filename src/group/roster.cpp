@@ -1,6 +1,7 @@
 #include "group/roster.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "group/group.h"
@@ -12,7 +13,7 @@ constexpr uint64_t kRetry = 100'000'000;  // ns
 
 Roster::~Roster() {
     for (uint32_t i = 0; i < made_.load(memory_order_relaxed); i++) memory::destroy(slots_[i].load(memory_order_relaxed));
-    for (uint32_t i = 0; i < slot_count_; i++) slots_[i].~Atomic();
+    for (uint32_t i = 0; i < slot_count_; i++) std::destroy_at(slots_ + i);
     memory::destroy_array(slots_, slot_count_);
 }
 
@@ -128,7 +129,14 @@ bool Roster::rest(Worker &w, Parker &bed) {
         if (closing_) return false;
         w.call = Worker::Call::kNone;
         w.next_in_reserve = std::exchange(reserve_, &w);
+        w.seen.rests.store(true, memory_order_relaxed);
     }
+    const bool comes = sleep_in_reserve(w, bed, deadline);
+    w.seen.rests.store(false, memory_order_relaxed);
+    return comes;
+}
+
+bool Roster::sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline) {
     for (;;) {
         const Woken woken = bed.park_until(deadline);
         Locked l(lock_);

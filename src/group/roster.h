@@ -79,6 +79,7 @@ class Roster {
     Worker *make(Group &g, uint32_t i);
     Worker *free_slot(Group &g);
     bool hire(Group &g);
+    bool sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline);
     void arrived();
     void add_places(uint32_t n) { gate_->add_places(n - less_surplus(n)); }
     uint32_t less_surplus(uint32_t most);

@@ -1,7 +1,7 @@
 // How a ticket runs: out of its record first, which another submit may use at once, then with its label in view.
 #include <utility>
 
-#include "group/outbox.h"
+#include "group/registry.h"
 #include "task/ticket.h"
 
 namespace hc {
@@ -16,9 +16,10 @@ void Ticket::run(void *ticket) {
     if (!ours) return;
     ThreadRecord *self = this_thread;
     if (self == nullptr) return fn(arg);
-    const char *outer = std::exchange(self->now->label, label);
+    Context like = *self->now;
+    like.label = label;
+    const registry::Within within(self, like);
     fn(arg);
-    if (this_thread == self) self->now->label = outer;  // not so in a child that the task forked
 }
 
 }  // namespace hc

@@ -47,7 +47,8 @@ void Worker::live() {
     forks.entered = 1;
     registry::adopt(record);
     idle_since_ = 0;
-    tid_.store(thread_id(), memory_order_relaxed);
+    record->shows = &seen.label;
+    seen.thread.store(thread_id(), memory_order_relaxed);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, index_);
     loop();
     if (!group_.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, index_);
@@ -126,7 +127,7 @@ bool Worker::stands() {
 
 bool Worker::excuse() {
     if (declared_.load(memory_order_relaxed) || excused_.load(memory_order_relaxed)) return false;
-    if (!thread_sleeps(tid_.load(memory_order_relaxed)) || !group_.roster.block()) return false;
+    if (!thread_sleeps(seen.thread.load(memory_order_relaxed)) || !group_.roster.block()) return false;
     excused_.store(true, memory_order_relaxed);
     return true;
 }
@@ -138,6 +139,7 @@ void Worker::run_batch() {
     const Gate &gate = group_.gate;
     Entry e;
     idle_since_ = 0;
+    seen.since.store(coarse_now(), memory_order_relaxed);
     if (batch_.take(&e)) {  // unless thieves were faster
         give_room_back();
         do {
@@ -198,7 +200,10 @@ bool Worker::help() {
 // forgets quickly, for every tree ends in short ones.
 void Worker::run_stolen() {
     const uint64_t begin = now();
+    seen.since.store(begin, memory_order_relaxed);
+    seen.forks.store(true, memory_order_relaxed);
     run_fork(forks, std::exchange(fork_, nullptr));
+    seen.forks.store(false, memory_order_relaxed);
     const uint64_t end = now();
     idle_watches_ = 0;
     fork_average_ = (3 * fork_average_ + std::min(end - begin, 2 * kWorthStealing)) / 4;

@@ -29,6 +29,16 @@ class alignas(64) Worker {
     uint64_t finished() const { return finished_.load(memory_order_acquire); }  // pairs with the release in run_batch()
     void abandon() { batch_.abandon(); }                                        // in a forked child, see registry.cpp
 
+    // For onlookers (src/observe).
+    struct Seen {
+        Atomic<int32_t> thread{0};            // the kernel's number
+        Atomic<uint64_t> since{0};            // when its batch, or stolen fork, began; to some milliseconds
+        Atomic<const char *> label{nullptr};  // of its task
+        Atomic<bool> forks{false};            // it runs a stolen fork
+        Atomic<bool> rests{false};            // in the reserve
+    } seen;
+    bool blocked() const { return declared_.load(memory_order_relaxed) || excused_.load(memory_order_relaxed); }
+
     // The roster's, under its lock.
     enum class Call { kNone, kCome, kGo } call = Call::kNone;
     Worker *next_in_reserve = nullptr;
@@ -115,7 +125,6 @@ class alignas(64) Worker {
     bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
     // Has made room for another: by its task's word, by the sentinel's (which sets it, and the worker takes it back).
     Atomic<bool> declared_{false}, excused_{false};
-    Atomic<int32_t> tid_{0};
     uint64_t stood_ = 0;  // the sentinel's
     void settle();
     Atomic<uint64_t> finished_{0};

@@ -6,7 +6,7 @@
 //   field            written by                                    read by
 //   cursor_          owner                                         anyone
 //   limit_           holder of lock_ (owner: refill; thief)        owner, and peekers
-//   entries_, base_  owner in refill, under lock_                  owner; thief, under lock_
+//   entries_, base_  owner in refill, under lock_                  owner; thief and onlooker, under lock_
 //
 // The owner takes task k by a store and a load:   cursor_ = k+1;  light_fence();  k < limit_ ?
 // A thief, under lock_, takes the upper half:     limit_ = base_; heavy_fence();  c = cursor_; take from [c, old limit)
@@ -75,6 +75,15 @@ class BasicBatch {
     uint64_t begun() const {
         const uint64_t at = cursor_.load(memory_order_relaxed), limit = limit_.load(memory_order_relaxed);
         return at > limit ? at - 1 : at;
+    }
+    // The task that the owner is in, or has just left. False: there is none, or somebody changes the batch now.
+    bool current(Entry *out) {
+        if (!lock_.try_lock()) return false;
+        const uint64_t next = cursor_.load(memory_order_relaxed);
+        const bool there = next > base_ && next - base_ <= N;
+        if (there) *out = entries_[next - 1 - base_];
+        lock_.unlock();
+        return there;
     }
     uint64_t cursor() const { return cursor_.load(memory_order_relaxed); }
 

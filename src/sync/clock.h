@@ -4,11 +4,13 @@
 #include <ctime>
 namespace hc {
 
-inline uint64_t now() {
+inline uint64_t read_clock(clockid_t clock) {
     timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
+inline uint64_t now() { return read_clock(CLOCK_MONOTONIC); }
+inline uint64_t coarse_now() { return read_clock(CLOCK_MONOTONIC_COARSE); }  // some milliseconds behind, and much cheaper
 
 inline uint64_t after(uint64_t delay) {
     const uint64_t t = now();

@@ -4,6 +4,7 @@
 namespace hc {
 
 inline uint64_t now() { return ++model::machine.ticks; }
+inline uint64_t coarse_now() { return model::machine.ticks; }
 inline uint64_t after(uint64_t delay) { return now() + delay; }
 
 }  // namespace hc
