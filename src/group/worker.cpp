@@ -6,6 +6,7 @@
 #include "group/group.h"
 #include "group/registry.h"
 #include "sync/clock.h"
+#include "sync/signal.h"
 
 namespace hc {
 
@@ -27,6 +28,7 @@ void *Worker::body(void *p) {
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
     thread_exact_timeouts();
+    open_signals();
     ThreadRecord *record = std::exchange(self->record_, nullptr);
     record->self = self;
     record->outermost.group = &g;
