@@ -2,6 +2,10 @@
 // answers with a copy of the innermost piece of its stack and its registers, and goes on; the asker finds the callers
 // afterwards.
 //
+// What is not told: what lies further out than Copy::kMost, or on another stack (a handler's on its sigaltstack); who
+// called code without tables. And while the C++ runtime jumps to a handler of exceptions its own frames contradict
+// their tables: such a stack may end too early without being cut.
+//
 // Nobody waits for an answer longer than the deadline. None comes from a thread that has the signal blocked, has ended,
 // is stopped or does not return from the kernel. One asker at a time; the others wait, each at most as long as the one
 // before.

@@ -1,6 +1,6 @@
 /* Guards against: workers that take the application's signals, also in the moment of their birth; a creator whose own
- * mask is changed; a child program that is exec'd with everything blocked; a signal that the library takes from its host,
- * or that its workers do not hear. */
+ * mask is changed; a child program that is exec'd with everything blocked; a signal that the library takes from its
+ * host, or that its workers do not hear. */
 #include <errno.h>
 
 #include "check.h"

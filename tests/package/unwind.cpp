@@ -1,5 +1,5 @@
-// A host that throws and catches, before and after libunwind has come into its process: tests/package/unwind looks at who serves
-// it. usage: unwind UNWINDER LIBRARY_THAT_THROWS ANOTHER
+// A host that throws and catches, before and after libunwind has come into its process: tests/package/unwind looks at
+// who serves it. usage: unwind UNWINDER LIBRARY_THAT_THROWS ANOTHER
 #include <dlfcn.h>
 #include <homecooking/homecooking.h>
 #include <pthread.h>
@@ -127,8 +127,8 @@ int main(int argc, char **argv) {
     }
 #endif
     throws_and_catches();
-    // A host with libunwind cannot do that, with us or without: the C library takes libgcc's unwinder, the C++ runtime then
-    // speaks to libunwind's.
+    // A host with libunwind cannot do that, with us or without: the C library takes libgcc's unwinder, the C++ runtime
+    // then speaks to libunwind's.
     if (std::string(argv[1]) != "libunwind") threads_are_unwound();
     a_library_throws(argv[3]);  // another: it is bound now
     CHECK(hc_group_destroy(g) == 0);

@@ -1,4 +1,5 @@
 // Threads that do not answer, or too late.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "observe/stack.h"
@@ -115,4 +116,29 @@ TEST(NoAnswer, WhenTheHostHasTakenTheSignalBack) {
     EXPECT_EQ(take(hc::thread_id()).result, Stack::kUnsupported);
     sigaction(kSignal, &ours, nullptr);
     EXPECT_EQ(take(hc::thread_id()).result, Stack::kTaken);
+}
+
+// ---- The child of a fork.
+
+TEST(NoAnswer, OrOneInTheChildOfAForkWhileOthersAsk) {
+    NEEDS_STACKS();
+    if (kSignalsAreLate) GTEST_SKIP() << "TSan does not let the child of a fork start threads";
+    Subject a(test_nap);
+    std::atomic<bool> stop{false};
+    std::thread asker([&] {
+        while (!stop) take(a.id());
+    });
+    for (int i = 0; i < 50; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            const Stack r = take(hc::thread_id()).result;  // unsupported, if the fork came in the middle of asking
+            _exit(r == Stack::kTaken || r == Stack::kUnsupported ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+    }
+    stop = true;
+    asker.join();
 }
