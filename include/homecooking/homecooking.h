@@ -52,7 +52,8 @@
  * FORK. In a forked child the groups of the parent answer HC_EFORKED, whatever they are asked; new groups work.
  * EXIT. exit() with live groups is fine: workers are neither joined nor waited for. Destroy a group first if its tasks
  * must be finished.
- * SIGNALS. Workers are started with all asynchronous signals blocked; see hc_thread_sigmask_restore().
+ * SIGNALS. Workers are started with all asynchronous signals blocked, but for the one that you lend with hc_signal_set();
+ * see hc_thread_sigmask_restore().
  * CALLBACKS must return: no longjmp, exception or pthread_exit may leave one.
  */
 #ifndef HOMECOOKING_H
@@ -121,9 +122,25 @@ HC_API const char *hc_version_string(void);
 
 /* What this build and this machine can do, as a mask of HC_FEATURE_...; unknown bits are to be ignored. */
 enum {
-    HC_FEATURE_MEMBARRIER = 1 /* submits need no fence: the kernel orders them for us. Without it each pays one. */
+    HC_FEATURE_MEMBARRIER = 1, /* submits need no fence: the kernel orders them for us. Without it each pays one. */
+    HC_FEATURE_STACKS = 2 /* stacks of other threads can be taken: the build knows libunwind, and it is installed. The first
+                             call looks for it, and may block in the dynamic loader. Not in programs linked with -static. */
 };
 HC_API uint64_t hc_features(void);
+
+/* Lends the library signals that it may send to threads of this process; without them it sends none. 0 = none; what was lent
+ * stays lent.
+ *   dump_signo   asks a thread for its stack. Workers that were started before have it blocked, and will not answer: set it
+ *                before the first group. A number below SIGRTMIN that the program has no use for (SIGURG, SIGPROF) is best: of
+ *                those, questions that are not answered do not pile up. The answer takes some 10 us of the thread, on its own
+ *                stack (or sigaltstack); calls that no handler's SA_RESTART takes up again (nanosleep, poll, epoll_wait) then
+ *                return EINTR.
+ *   limit_signo  reserved: 0
+ * Nobody else may handle the signal, nor wait for it (sigwait, signalfd).
+ * Returns 0, HC_EINVAL (no signal, or none that can be lent: SIGKILL, SIGSTOP, those that faults send), HC_EBUSY (it has a
+ * handler, neither SIG_DFL nor SIG_IGN, or another was lent), HC_ENOTSUP (a limit_signo; a dump_signo without
+ * HC_FEATURE_STACKS). */
+HC_API int hc_signal_set(int limit_signo, int dump_signo);
 
 /* The clock of the library: CLOCK_MONOTONIC in nanoseconds. May be called from a signal handler. */
 HC_API uint64_t hc_now(void);

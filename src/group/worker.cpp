@@ -7,6 +7,7 @@
 #include "group/group.h"
 #include "group/registry.h"
 #include "sync/clock.h"
+#include "sync/signal.h"
 
 namespace hc {
 
@@ -28,6 +29,7 @@ void *Worker::body(void *p) {
     const GroupOptions &o = g.options();
     thread_name(o.name, self->index_);
     thread_exact_timeouts();
+    open_signals();
     if (o.cpu_count != 0) thread_run_on(o.cpus, o.cpu_count, o.kind == Kind::kPinned ? self->index_ : UINT32_MAX);
     do {
         self->live();

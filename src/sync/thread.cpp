@@ -59,8 +59,6 @@ void thread_name(const char *name, uint32_t index) {
 
 void thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
-int32_t thread_id() { return static_cast<int32_t>(syscall(SYS_gettid)); }
-
 bool thread_sleeps(int32_t id) {
     KeepErrno keep;
     char text[256];

@@ -26,7 +26,6 @@ void thread_exact_timeouts();
 sigset_t thread_signals();  // the mask of the caller
 void thread_set_signals(const sigset_t &mask);
 
-int32_t thread_id();                // the kernel's number of the caller
 bool thread_sleeps(int32_t id);     // is that thread of this process neither running nor ready to run? False: it is, or nobody knows
 bool thread_may_run_on(uint32_t cpu);  // the caller
 // Binds the caller to these CPUs, or to the one that is `index` modulo their number. In vain where the system refuses.

@@ -65,6 +65,10 @@ static void no_function_sets_it(void) {
     KEEPS(hc_version());
     KEEPS(hc_version_string());
     KEEPS(hc_features());
+    KEEPS(hc_signal_set(0, SIGKILL));
+    KEEPS(hc_signal_set(0, SIGRTMAX + 1));
+    KEEPS(hc_signal_set(0, SIGURG));
+    KEEPS(hc_signal_set(0, SIGUSR1));
     KEEPS(hc_now());
     KEEPS(hc_allocator_set(NULL, NULL, NULL));
     KEEPS(hc_group_create(NULL, NULL));

@@ -57,6 +57,26 @@ static int now(hc_group *g) {
     CHECK(before > 0 && hc_now() >= before);
     return HC_OK;
 }
+static int lend_nothing(hc_group *g) {
+    (void)g;
+    return hc_signal_set(0, 0);
+}
+static int lend_kill(hc_group *g) {
+    (void)g;
+    return hc_signal_set(0, SIGKILL);
+}
+static void of_the_host(int signal) { (void)signal; }
+static int lend_handled(hc_group *g) {
+    (void)g;
+    signal(SIGUSR2, of_the_host);
+    int got = hc_signal_set(0, SIGUSR2);
+    signal(SIGUSR2, SIG_DFL);
+    return got;
+}
+static int lend_limit(hc_group *g) {
+    (void)g;
+    return hc_signal_set(SIGUSR1, 0);
+}
 static int hooks_both(hc_group *g) {
     (void)g;
     return place == with_null ? hc_allocator_set(NULL, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Guards against: workers that take the application's signals, also in the moment of their birth; a creator whose own
- * mask is changed; a child program that is exec'd with everything blocked. */
+ * mask is changed; a child program that is exec'd with everything blocked; a signal that the library takes from its
+ * host, or that its workers do not hear. */
 #include <errno.h>
 
 #include "check.h"
@@ -138,8 +139,86 @@ static void signals_do_not_shorten_a_timeout(void) {
     thread_join(cloud);
 }
 
+/* ---- Lent signals: each case in a process of its own, since what was lent stays lent --------------------------- */
+
+static bool stacks(void) { return (hc_features() & HC_FEATURE_STACKS) != 0; }
+
+static void what_cannot_be_lent_is_refused(void) {
+    static const int never[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
+                                -1,      32,      33,      1000};
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; ++i) CHECK_RC(hc_signal_set(0, never[i]), HC_EINVAL);
+    CHECK_RC(hc_signal_set(SIGURG, 0), HC_ENOTSUP);
+    CHECK_RC(hc_signal_set(SIGURG, SIGUSR1), HC_ENOTSUP);
+    CHECK_RC(hc_signal_set(-1, 0), HC_EINVAL);
+    CHECK_OK(hc_signal_set(0, 0));
+}
+
+static void a_handler_of_the_host_stays(void) {
+    struct sigaction action = {.sa_handler = rain_handler, .sa_flags = SA_RESTART}, after;
+    CHECK_EQ(sigaction(SIGUSR2, &action, NULL), 0);
+    CHECK_RC(hc_signal_set(0, SIGUSR2), HC_EBUSY);
+    CHECK_EQ(sigaction(SIGUSR2, NULL, &after), 0);
+    CHECK(after.sa_handler == rain_handler);
+    signal(SIGUSR2, SIG_IGN); /* that is none */
+    CHECK_RC(hc_signal_set(0, SIGUSR2), stacks() ? HC_OK : HC_ENOTSUP);
+}
+
+static void one_is_lent_once(void) {
+    if (!stacks()) {
+        CHECK_RC(hc_signal_set(0, SIGURG), HC_ENOTSUP);
+        return;
+    }
+    CHECK_OK(hc_signal_set(0, SIGRTMIN + 3));
+    CHECK_OK(hc_signal_set(0, SIGRTMIN + 3));
+    CHECK_RC(hc_signal_set(0, SIGUSR2), HC_EBUSY);
+    CHECK_RC(hc_signal_set(0, SIGKILL), HC_EINVAL);
+    CHECK_OK(hc_signal_set(0, 0));
+    CHECK_OK(hc_signal_set(0, SIGRTMIN + 3));
+}
+
+static void urgent_is(void *arg) {
+    sigset_t mask = mask_now();
+    *(int *)arg = sigismember(&mask, SIGURG);
+}
+
+static int urgent_in(hc_group *g) {
+    int blocked = -1;
+    CHECK_OK(hc_submit(g, urgent_is, &blocked));
+    CHECK_OK(hc_group_drain(g, HC_NEVER));
+    return blocked;
+}
+
+static void workers_open_what_was_lent_before(void) {
+    hc_group *old = group_of(1);
+    CHECK_EQ(urgent_in(old), 1);
+    bool lent = hc_signal_set(0, SIGURG) == 0;
+    CHECK_EQ(lent, stacks());
+    hc_group *young = group_of(1);
+    CHECK_EQ(urgent_in(old), 1);
+    CHECK_EQ(urgent_in(young), lent ? 0 : 1);
+    if (lent) /* one that nobody of ours has sent does no harm */
+        for (int i = 0; i < 1000; ++i) {
+            CHECK_EQ(kill(getpid(), SIGURG), 0);
+            CHECK_EQ(urgent_in(young), 0);
+        }
+}
+
+static void others_stay_blocked(void) {
+    atomic_int looked = 0;
+    if (stacks()) CHECK_OK(hc_signal_set(0, SIGURG));
+    hc_group *g = group_of(1);
+    CHECK_OK(hc_submit(g, all_blocked, &looked));
+    CHECK_OK(hc_group_destroy(g));
+    CHECK_EQ(looked, 1);
+}
+
 int main(void) {
     check_deadline(60);
+    RUN_FORKED(what_cannot_be_lent_is_refused);
+    RUN_FORKED(a_handler_of_the_host_stays);
+    RUN_FORKED(one_is_lent_once);
+    RUN_FORKED(workers_open_what_was_lent_before);
+    RUN_FORKED(others_stay_blocked);
     RUN(workers_block_asynchronous_signals);
     RUN(a_task_can_have_the_mask_of_the_creator);
     RUN(no_signal_lands_on_a_worker);
