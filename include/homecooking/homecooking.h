@@ -761,6 +761,21 @@ enum { HC_CPUS_FROM_AFFINITY = 1, HC_CPUS_FROM_ONLINE = 2, HC_CPUS_FROM_QUOTA = 
  * submit takes. Returns 0, HC_EINVAL (also: size below that of the first release, 120), HC_EFORKED. */
 HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size);
 
+/* Why is it stuck? Writes what the group is doing, in some pieces, through write(user, text, n), on this thread: a sentence of
+ * diagnosis, the counts, and each worker with its state, its task (label, function, how long, to some milliseconds) and its stack.
+ * The group goes on meanwhile; no lock is held while `write` is called. A result of `write` other than 0 ends the dump.
+ *
+ * Stacks need libunwind (HC_FEATURE_STACKS) and a signal: see hc_signal_set(). Without, and where a worker does not answer, the
+ * dump says so. It asks all workers at once and waits at most 40 ms for them.
+ * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "submitted",
+ * "workers_alive", ...) and "workers", an array of objects with "index", "thread", "state" ("running", "blocked", "searching",
+ * "parked", "resting"), in a task also "task", "label", "ns" and "asleep", and either "stack", innermost first, or "no_stack",
+ * why not. More may be added. Any thread, tasks of the group included.
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ECANCELED (`write` ended it), HC_EFORKED. */
+enum { HC_DUMP_TEXT = 0, HC_DUMP_JSON = 1 };
+typedef int (*hc_write_fn)(void *user, const char *text, size_t n);
+HC_API int hc_group_dump(hc_group *g, uint32_t format, hc_write_fn write, void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -53,6 +53,7 @@ void Worker::live() {
     seen.thread.store(thread_id(), memory_order_relaxed);
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, index_);
     loop();
+    seen.thread.store(0, memory_order_relaxed);
     if (!group_.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, index_);
     if (!group_.foreign()) registry::retire();
 }
