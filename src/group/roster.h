@@ -43,8 +43,9 @@ class Roster {
     uint32_t threads() const { return threads_.load(memory_order_relaxed) & ~kOpen; }
     uint32_t blocked() const { return blocked_.load(memory_order_relaxed); }
     uint64_t keep_alive() const { return keep_alive_; }
-    bool may_leave() const {
-        return active_.load(memory_order_relaxed) > least_.load(memory_order_relaxed);
+    bool may_leave(uint32_t index) const {
+        const uint32_t least = least_.load(memory_order_relaxed);
+        return index >= least && active_.load(memory_order_relaxed) > least;
     }
 
     // A place was taken, its worker counted as searching. False: nobody can be had, and the place is free again.

@@ -57,9 +57,9 @@ bool Worker::watch_forks() {
     return !forks_matter() && group_.begin_watch();
 }
 
-// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock.
+// When it may leave, if nothing comes. Those that are woken first, the lowest, stay: a sleep with an end costs more.
 uint64_t Worker::idle_until() {
-    if (!group_.roster.may_leave()) return kNever;
+    if (!group_.roster.may_leave(index_)) return kNever;
     if (idle_since_ == 0) idle_since_ = now();
     const uint64_t keep = group_.roster.keep_alive();
     return keep < kNever - idle_since_ ? idle_since_ + keep : kNever;
