@@ -212,7 +212,7 @@ typedef struct hc_group_options {
                              not at all. Worth trying where cores are plenty and tasks come every few microseconds; where
                              they are few, a spinning worker keeps its submitter from the CPU. HC_NONE32 = not at all */
     uint64_t full_timeout; /* ns, for HC_FULL_WAIT only. 0 = for ever. See also hc_submit_timed() */
-    uint64_t stack_size;  /* bytes of a worker's stack; 0 = the system's default for threads, at least 65 536 */
+    uint64_t stack_size;  /* bytes of a worker's stack, at least 65 536; 0 = the system's default for threads, but no less than 1 MiB */
     const uint32_t *cpus; /* copied: the CPUs that workers may run on, of those that the caller may. HC_KIND_PINNED: worker i runs on
                              cpus[i % cpu_count] only. NULL = wherever the caller may: no thread is bound unasked */
     uint32_t cpu_count;   /* how many those are; max_workers = 0 is then that number */

@@ -33,9 +33,13 @@ bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) 
     KeepErrno keep;
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) return false;
+    if (stack == 0) {
+        constexpr size_t kDefault = 1 << 20;  // at least: some systems' own is too small for what runs on others
+        if (pthread_attr_getstacksize(&attr, &stack) != 0 || stack < kDefault) stack = kDefault;
+    }
     const long least = sysconf(_SC_THREAD_STACK_MIN);  // more than our own minimum on some machines
-    if (stack != 0 && least > 0) stack = std::max(stack, static_cast<size_t>(least));
-    bool ok = stack == 0 || pthread_attr_setstacksize(&attr, stack) == 0;
+    if (least > 0) stack = std::max(stack, static_cast<size_t>(least));
+    bool ok = pthread_attr_setstacksize(&attr, stack) == 0;
     if (ok) {
         // A thread inherits the mask of its creator: blocking here leaves no instant at which it could take a signal.
         sigset_t before, blocked;

@@ -53,3 +53,28 @@ TEST(Thread, StartsWithAsynchronousSignalsBlockedAndLeavesTheCallersMask) {
     const sigset_t after = hc::thread_signals();
     for (int s = 1; s < 32; s++) EXPECT_EQ(sigismember(&before, s), sigismember(&after, s));
 }
+
+TEST(Thread, HasAMebibyteOfStackThoughTheSystemsDefaultIsSmaller) {
+    pthread_attr_t small, before;
+    ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+    ASSERT_EQ(pthread_getattr_default_np(&small), 0);
+    ASSERT_EQ(pthread_attr_setstacksize(&small, 128 * 1024), 0);
+    ASSERT_EQ(pthread_setattr_default_np(&small), 0);
+    size_t size = 0;
+    hc::Thread t;
+    EXPECT_TRUE(hc::thread_start(
+        &t,
+        [](void *out) -> void * {
+            pthread_attr_t own;
+            if (pthread_getattr_np(pthread_self(), &own) != 0) return nullptr;
+            pthread_attr_getstacksize(&own, static_cast<size_t *>(out));
+            pthread_attr_destroy(&own);
+            return nullptr;
+        },
+        &size, 0));
+    hc::thread_join(t);
+    EXPECT_GE(size, size_t{1} << 20);
+    EXPECT_EQ(pthread_setattr_default_np(&before), 0);
+    pthread_attr_destroy(&small);
+    pthread_attr_destroy(&before);
+}
