@@ -1,5 +1,5 @@
-// W9 in the JDK's pools. Each line on stdin, "SYSTEM TROUBLE WORKERS TASKS THREADS" (jdk-fixed or jdk-fjp; plain, stuck,
-// flooded or declared), is one round in a fresh pool; the answer is wall ms, CPU s and how many slept at once. The
+// W9 in the JDK's pools. Each line on stdin, "SYSTEM TROUBLE WORKERS TASKS THREADS" (jdk-fixed or jdk-fjp; plain,
+// stuck, flooded or declared), is one round in a fresh pool; the answer is wall ms, CPU s and how many slept at once. The
 // troubles are those of w9_blocked.cpp; THREADS counts in the declared one: jdk-fixed has so many, jdk-fjp at most.
 // "jdk-fjp pair-... WORKERS FIRST SLEEPERS NS" is a round of blocking_pair.cpp; the answer is wall ns and CPU ns.
 import com.sun.management.OperatingSystemMXBean;
@@ -113,8 +113,8 @@ public class Blocked {
 
     // At most so many threads, those that make up for others that block included.
     static ForkJoinPool capped(int workers, int threads) {
-        return new ForkJoinPool(workers, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, workers, threads, 1,
-            pool -> true, 60, TimeUnit.SECONDS);
+        return new ForkJoinPool(workers, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, workers, threads,
+            1, pool -> true, 60, TimeUnit.SECONDS);
     }
 
     static ExecutorService pool(boolean fork, boolean declared, int workers, int threads) {

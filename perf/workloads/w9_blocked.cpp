@@ -3,20 +3,20 @@
 //     plain     nothing else
 //     stuck     the first task of the same burst never ends; it is let go after the measurement
 //     flooded   four other threads keep up to 4 096 trivial tasks each in the queues, all the time
-//     declared  the tasks say that they block: hc_blocking_begin() and _end() around the sleep, ManagedBlocker in the JDK's
-//               ForkJoinPool. The group may then have as many threads as hc_group_slots(), its 8 workers and 64 spare
-//               ones; so may that ForkJoinPool. What cannot be told gets a pool of that size, as its users would do:
-//               JDK fixed. Four times as many tasks.
+//     declared  the tasks say that they block: hc_blocking_begin() and _end() around the sleep, ManagedBlocker in the
+//               JDK's ForkJoinPool. The group may then have as many threads as hc_group_slots(), its 8 workers and 64
+//               spare ones; so may that ForkJoinPool. The JDK's fixed pool, which cannot be told, has that many threads
+//               from the start, as its users would do. Four times as many tasks.
 //
 // Also ours with 2 workers, a quarter of the tasks, and 64, four times as many. The median of 3 rounds, all systems in
-// turn; the time runs from the first submit until the submitter, which waits, knows of the last end. The JDK pools run the
-// same in a process of their own; --quick has the other peers in `plain` only. `pinned` does not run `stuck`: what is dealt
-// to the stuck worker waits for it, as documented; nor `declared`: it has no spare workers.
+// turn; the time runs from the first submit until the submitter, which waits, knows of the last end. The JDK pools run
+// the same in a process of their own; --quick has the other peers in `plain` only. `pinned` does not run `stuck`: what
+// is dealt to the stuck worker waits for it, as documented; nor `declared`: it has no spare workers.
 //
-//     floor      as many bare threads as workers (declared: as threads), which only sleep, 1 ms at a time, their share of
-//                the tasks; in `stuck` one thread less; never flooded. Their timer slack is 1 ns, as that of our workers
-//                is; threads of the others have 50 us more in each sleep
-//     floor-all  in `stuck`: with all 8, which a group can reach that finds out who is stuck, stuck_after later
+//     floor      as many bare threads as workers (declared: as threads), which only sleep, 1 ms at a time, their share
+//                of the tasks; in `stuck` one thread less; never flooded. Their timer slack is 1 ns, as that of our
+//                workers is; the threads of the others sleep up to 50 us longer each time
+//     floor-all  in `stuck`: with all 8, which a group comes near to that finds out, after stuck_after, who is stuck
 //     at once    the most tasks that ever slept at the same time
 //
 // Then the cost of the declaration itself: see blocking_pair.cpp.
