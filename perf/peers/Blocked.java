@@ -1,6 +1,6 @@
 // W9 in the JDK's pools. Each line on stdin, "SYSTEM TROUBLE WORKERS TASKS THREADS" (jdk-fixed or jdk-fjp; plain,
-// stuck, flooded or declared), is one round in a fresh pool; the answer is wall ms, CPU s and how many slept at once. The
-// troubles are those of w9_blocked.cpp; THREADS counts in the declared one: jdk-fixed has so many, jdk-fjp at most.
+// stuck, flooded or declared), is one round in a fresh pool; the answer is wall ms, CPU s and how many slept at once.
+// The troubles are those of w9_blocked.cpp; THREADS counts in the declared one: jdk-fixed has so many, jdk-fjp at most.
 // "jdk-fjp pair-... WORKERS FIRST SLEEPERS NS" is a round of blocking_pair.cpp; the answer is wall ns and CPU ns.
 import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;

@@ -1,5 +1,5 @@
-// W10, threads over time. At most 8 workers, and none at least: min_workers = HC_NONE32. All systems in turn, in rounds;
-// the JDK's pools in a process of their own.
+// W10, threads over time. At most 8 workers, and none at least: min_workers = HC_NONE32. All systems in turn, in
+// rounds; the JDK's pools in a process of their own.
 //
 //     breath       keep_alive 50 ms. A burst of 8 tasks that wait for each other, so that each needs a worker; then
 //                  nothing. The owner asks the pool every half a millisecond how many threads it has. The medians of 20
