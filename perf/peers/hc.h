@@ -1,5 +1,5 @@
 // libhomecooking through its public C API: the default kind, and the two other ways to queue. max_workers is the only
-// option that is set.
+// option that is set, but for HcFixed, whose workers are all there from the start and stay: no member of the lists in all.h.
 #pragma once
 
 #include <homecooking/homecooking.h>
@@ -46,6 +46,18 @@ class HcGroup {
 struct Hc : HcGroup {
     static constexpr const char *name = "hc";
     explicit Hc(unsigned workers, TaskFn = nullptr) : HcGroup(options(workers, HC_KIND_STEALING)) {}
+};
+
+struct HcFixed : HcGroup {
+    static constexpr const char *name = "fixed";
+    explicit HcFixed(unsigned workers, TaskFn = nullptr) : HcGroup(with_all(workers)) {}
+
+  private:
+    static hc_group_options with_all(unsigned workers) {
+        hc_group_options o = options(workers, HC_KIND_STEALING);
+        o.min_workers = workers;
+        return o;
+    }
 };
 
 struct HcShared : HcGroup {
