@@ -41,13 +41,18 @@ bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) 
     if (least > 0) stack = std::max(stack, static_cast<size_t>(least));
     bool ok = pthread_attr_setstacksize(&attr, stack) == 0;
     if (ok) {
-        // A thread inherits the mask of its creator: blocking here leaves no instant at which it could take a signal.
-        sigset_t before, blocked;
+        // Blocked before it starts, so that there is no instant at which it could take a signal.
+        sigset_t blocked;
         sigfillset(&blocked);
         for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&blocked, fault);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+        ok = pthread_attr_setsigmask_np(&attr, &blocked) == 0 && pthread_create(out, &attr, body, self) == 0;
+#else
+        sigset_t before;  // a thread inherits the mask of its creator
         pthread_sigmask(SIG_SETMASK, &blocked, &before);
         ok = pthread_create(out, &attr, body, self) == 0;
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
+#endif
     }
     pthread_attr_destroy(&attr);
     return ok;
