@@ -12,7 +12,8 @@ constexpr uint64_t kRetry = 100'000'000;  // ns
 
 Roster::~Roster() {
     for (uint32_t i = 0; i < made_.load(memory_order_relaxed); i++) memory::destroy(slots_[i].load(memory_order_relaxed));
-    for (uint32_t i = 0; i < slot_count_; i++) slots_[i].~Atomic();
+    using Pointer = Atomic<Worker *>;
+    for (uint32_t i = 0; i < slot_count_; i++) slots_[i].~Pointer();
     memory::destroy_array(slots_, slot_count_);
 }
 
