@@ -57,9 +57,10 @@ bool Worker::watch_forks() {
     return !forks_matter() && group_.begin_watch();
 }
 
-// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock.
+// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock. Nobody leaves one that is shut
+// down, nor one that is paused, where there may be work that it must come back for.
 uint64_t Worker::idle_until() {
-    if (!group_.roster.may_leave()) return kNever;
+    if (!group_.roster.may_leave() || group_.closed() || group_.gate.paused()) return kNever;
     if (idle_since_ == 0) idle_since_ = now();
     const uint64_t keep = group_.roster.keep_alive();
     return keep < kNever - idle_since_ ? idle_since_ + keep : kNever;
