@@ -73,8 +73,12 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
         free(g);
         return Create::kNoMemory;
     }
-    for (uint32_t i = 0; i < options.least; i++) {
-        if (g->gate.come() && g->roster.bring(*g)) continue;
+    while (g->roster.too_few()) {
+        if (!g->gate.come()) {
+            thread_yield();  // a start hook submits, and somebody comes for that
+            continue;
+        }
+        if (g->roster.bring(*g)) continue;
         if (g->closed()) break;  // by a start hook
         g->shutdown(true);
         g->await(kNever);
