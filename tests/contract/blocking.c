@@ -141,7 +141,7 @@ static void ends_too_often(void *arg) {
 }
 
 static void unbalanced_ends_are_nothing(void) {
-    const hc_group_options options = spared(HC_KIND_STEALING, 2, 2);
+    const hc_group_options options = spared(HC_KIND_STEALING, 2, 500); /* never reached */
     hc_group *g = group_with(&options);
     atomic_int ran = 0;
     for (int i = 0; i < 1000; ++i) CHECK_OK(hc_submit(g, ends_too_often, &ran));
