@@ -1,9 +1,19 @@
 // Tasks that block, and say so.
 #pragma once
+#include <cstdint>
+
+#include "group/outbox.h"
 namespace hc {
 
 bool blocking_begin();  // of the calling thread. True: another worker may work meanwhile
 void blocking_end();
+// All but so many of its begins, if there are more. In the child of a fork: none.
+inline void blocking_end_to(uint32_t depth) {
+    ThreadRecord *t = this_thread;
+    if (__builtin_expect(t == nullptr || t->blocking <= depth, 1)) return;
+    t->blocking = depth + 1;
+    blocking_end();
+}
 
 class Blocking {
   public:

@@ -122,7 +122,7 @@ bool Group::await(uint64_t deadline) {
         if (foreign()) return false;
         // Not only the workers: others may be handing back, or running what did not fit.
         const bool ended = roster.ended() && quiescent();
-        const bool in_time = ended || changed.wait(ticket, deadline);
+        const bool in_time = ended || wait_for_change(ticket, deadline);
         changed.done();
         if (ended) break;
         if (!in_time) return false;

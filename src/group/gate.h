@@ -108,23 +108,15 @@ class Gate {
         return Wake::kWoken;
     }
 
-    // All that are parked now; who parks later has seen why.
+    // All that are parked now; who parks later has seen why. Each by its own bed: the first may be back in its before the last is woken.
     void wake_all() {
-        for (uint32_t n = parked(read()); n > 0 && permission(); n--) parkers_[take_any_bed()].unpark();
+        for (uint32_t k = 0; k < bed_words_; k++)
+            for (uint64_t bits = beds_[k].load(memory_order_relaxed); bits != 0; bits &= bits - 1)
+                wake_in_bed(k * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
     }
 
     // Wakes this worker if it is parked, whoever searches.
-    bool wake(uint32_t i) {
-        while (!paused() && in_bed(i)) {
-            if (!permission()) {
-                thread_yield();  // it was taken for a parker between its two steps, which is about to raise `parked`
-                continue;
-            }
-            parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
-            return true;
-        }
-        return false;
-    }
+    bool wake(uint32_t i) { return !paused() && wake_in_bed(i); }
 
     // ---- the worker ----
     bool begin_search(uint32_t most) {
@@ -209,6 +201,18 @@ class Gate {
         while (
             !word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
         return true;
+    }
+
+    bool wake_in_bed(uint32_t i) {
+        while (in_bed(i)) {
+            if (!permission()) {
+                thread_yield();  // it was taken for a parker between its two steps, which is about to raise `parked`
+                continue;
+            }
+            parkers_[leave_bed(i) ? i : take_any_bed()].unpark();
+            return true;
+        }
+        return false;
     }
 
     bool in_bed(uint32_t i) const { return (beds_[i / 64].load(memory_order_relaxed) >> i % 64 & 1) != 0; }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "group/blocking.h"
 #include "group/registry.h"
 #include "sync/cpus.h"
 
@@ -73,8 +74,12 @@ Group::Create Group::create(Group **out, const GroupOptions &options) {
         free(g);
         return Create::kNoMemory;
     }
-    for (uint32_t i = 0; i < options.least; i++) {
-        if (g->gate.come() && g->roster.bring(*g)) continue;
+    while (g->roster.too_few()) {
+        if (!g->gate.come()) {
+            thread_yield();  // a start hook submits, and somebody comes for that
+            continue;
+        }
+        if (g->roster.bring(*g)) continue;
         if (g->closed()) break;  // by a start hook
         g->shutdown(true);
         g->await(kNever);
@@ -197,6 +202,7 @@ void Group::resize(uint32_t least, uint32_t most) {
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
     while (roster.too_few() && gate.come() && roster.bring(*this)) {
     }
+    look_after_stuck();
 }
 
 bool Group::queues_empty() {
@@ -238,12 +244,18 @@ void Group::went_idle() {
     if (quiescent()) changed.signal();
 }
 
+// In a task of another group: it blocks.
+bool Group::wait_for_change(uint32_t ticket, uint64_t deadline) {
+    const Blocking declared;
+    return changed.wait(ticket, deadline);
+}
+
 bool Group::drain(uint64_t deadline) {
     for (;;) {
         const uint32_t ticket = changed.prepare();
         const bool done = quiescent();
         if (!done) first_worker();
-        const bool in_time = done || changed.wait(ticket, deadline);
+        const bool in_time = done || wait_for_change(ticket, deadline);
         changed.done();
         if (done) return true;
         if (!in_time) return quiescent();

@@ -111,6 +111,12 @@ class Group {
         heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
         if (work()) wake_one();
     }
+    // After a change of the word that may have left all busy: is the sentinel to look?
+    void look_after_stuck() {
+        if (!gate.all_busy()) return;
+        light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
+        if (!stuck.listed()) stuck.list(this);
+    }
     bool pause();   // false: it is shut down
     bool resume();
     void resize(uint32_t least, uint32_t most);
@@ -153,6 +159,7 @@ class Group {
     bool build();
     bool let_come(Gate::Wake wake, bool *refused);
     void let_end();
+    bool wait_for_change(uint32_t ticket, uint64_t deadline);
     void ended();
     void reap_batches();
     void reap_lanes();

@@ -4,6 +4,7 @@
 
 #include "group/blocking.h"
 #include "group/registry.h"
+#include "group/scope.h"
 #include "group/tasks.h"
 #include "sync/clock.h"
 
@@ -45,6 +46,12 @@ bool drop_oldest(Group *g, Outbox *o) {
     if (!pop(*o) && !(stealing && g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); }))) return false;
     g->reap(&e, 1, kWhyDropped);
     return true;
+}
+
+// What is being submitted. A note of a scope is for any of its tasks.
+void hand_back_new(Group *g, Entry e) {
+    if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_new(kWhyDropped);
+    g->hand_back(e, kWhyDropped);
 }
 
 Submit wait_for_room(Group *g, WhenFull *full, uint64_t *credit) {
@@ -92,7 +99,7 @@ bool when_full(Group *g, Outbox *o, Entry e, WhenFull *full, uint64_t *credit, S
                 return g->foreign();
             }
             [[fallthrough]];
-        case Full::kDropNewest: return done(here(g, o, [&] { g->hand_back(e, kWhyDropped); }));
+        case Full::kDropNewest: return done(here(g, o, [&] { hand_back_new(g, e); }));
     }
     *result = Submit::kFull;
     return true;

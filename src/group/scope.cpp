@@ -30,7 +30,10 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         return Submit::kOk;
     }
     ref();  // the note's
+    ThreadRecord *self = registry::record();
+    Task *outer = self == nullptr ? nullptr : std::exchange(self->submits, t);
     s = hc::submit(group_, {run_next, this});
+    if (self != nullptr && this_thread == self) self->submits = outer;  // not in the child of a fork
     if (s != Submit::kOk && s != Submit::kForeign) {
         unref();
         // From a task of the group it stands, though the group is closed: whoever waits will run it.
@@ -57,9 +60,7 @@ void Scope::replace_note(Submit why) {
     hand_back_next(why == Submit::kClosed ? kWhyShutdown : kWhyNoMemory);
 }
 
-// It was refused. False: somebody has popped it meanwhile, and it will be run.
-bool Scope::take_back(Task *t) {
-    Locked l(lock_);
+bool Scope::take_out(Task *t) {
     Task *before = nullptr;
     for (Task *at = first_; at != t; before = at, at = at->next)
         if (at == nullptr) return false;
@@ -68,6 +69,13 @@ bool Scope::take_back(Task *t) {
     else
         before->next = t->next;
     if (last_ == t) last_ = before;
+    return true;
+}
+
+// It was refused. False: somebody has popped it meanwhile, and it will be run.
+bool Scope::take_back(Task *t) {
+    Locked l(lock_);
+    if (!take_out(t)) return false;
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
     if (idle()) wake_waiters();
     t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
@@ -98,6 +106,21 @@ void Scope::hand_back_next(int32_t why) {
         t = pop();
         if (t != nullptr) t->claim(Task::kQueued);
     }
+    hand_back(t, why);
+}
+
+void Scope::hand_back_new(int32_t why) {
+    Task *t = this_thread == nullptr ? nullptr : this_thread->submits;
+    {
+        Locked l(lock_);
+        if (t == nullptr || !take_out(t)) t = pop();
+        if (t != nullptr) t->claim(Task::kQueued);
+    }
+    hand_back(t, why);
+}
+
+// For one note.
+void Scope::hand_back(Task *t, int32_t why) {
     if (t != nullptr) {
         drop_claimed(t, why);
         if (group_->foreign()) return;

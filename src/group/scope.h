@@ -25,6 +25,7 @@ class Scope {
 
     static void run_next(void *scope);  // a note's fn
     void hand_back_next(int32_t why);
+    void hand_back_new(int32_t why);  // the task that the caller's thread is submitting, if it is still there, otherwise as above
 
     // Counted as helped, and claimed. nullptr: none is queued.
     Task *take_for_waiter();
@@ -40,8 +41,10 @@ class Scope {
     void unref();
 
   private:
-    Task *pop();  // under lock_
+    Task *pop();             // under lock_
+    bool take_out(Task *t);  // under lock_. False: somebody has popped it
     bool take_back(Task *t);
+    void hand_back(Task *t, int32_t why);
     void replace_note(Submit why);
     void wake_waiters();  // under lock_
 

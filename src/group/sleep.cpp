@@ -38,10 +38,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
         woken = group_.after_publish();
     }
     owes_look_ = false;
-    if (group_.gate.all_busy()) {
-        light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
-        if (!group_.stuck.listed()) group_.stuck.list(&group_);
-    }
+    group_.look_after_stuck();
     if (woken != 0) counters.wakes.add(woken);
 }
 
@@ -57,9 +54,10 @@ bool Worker::watch_forks() {
     return !forks_matter() && group_.begin_watch();
 }
 
-// When it may leave, if nothing comes. Those that are woken first, the lowest, stay: a sleep with an end costs more.
+// When it may leave, if nothing comes. Those that are woken first, the lowest, stay: a sleep with an end costs more. Nobody leaves a
+// group that is shut down, nor one that is paused, where there may be work that it must come back for.
 uint64_t Worker::idle_until() {
-    if (!group_.roster.may_leave(index_)) return kNever;
+    if (!group_.roster.may_leave(index_) || group_.closed() || group_.gate.paused()) return kNever;
     if (idle_since_ == 0) idle_since_ = now();
     const uint64_t keep = group_.roster.keep_alive();
     return keep < kNever - idle_since_ ? idle_since_ + keep : kNever;

@@ -19,8 +19,13 @@ bool Stuck::look(Group &g) {
     }
     const bool waits = g.gate.all_busy() && !g.gate.paused() && !g.queues_empty();
     bool helped = false;
-    for (uint32_t i = 0; i < g.roster.made(); i++)
-        if (g.roster.at(i).stands() && waits && !helped) helped = g.roster.at(i).excuse();
+    for (uint32_t i = 0; i < g.roster.made(); i++) {
+        Worker &w = g.roster.at(i);
+        if (!w.stands())
+            w.take_excuse_back();  // it went on, or to bed, between the look and the excuse
+        else if (waits && !helped)
+            helped = w.excuse();
+    }
     if (helped) g.wake_one();
     return true;
 }

@@ -1,4 +1,5 @@
 // What the user of a timer calls.
+#include "group/blocking.h"
 #include "group/registry.h"
 #include "group/sleepers.h"
 #include "group/submit.h"
@@ -184,7 +185,11 @@ bool timer_wait(Timer *t, uint64_t deadline) {
             Locked l(s.lock);
             over = t->state != kRunning && !t->has(kDropping);
         }
-        const bool in_time = over || s.ended.wait(ticket, deadline);
+        bool in_time = over;
+        if (!over) {
+            const Blocking declared;
+            in_time = s.ended.wait(ticket, deadline);
+        }
         s.ended.done();
         if (over) return true;
         if (!in_time) return false;

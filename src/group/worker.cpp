@@ -54,8 +54,11 @@ void Worker::live() {
     if (o.on_thread_start != nullptr) o.on_thread_start(o.user, index_);
     loop();
     seen.thread.store(0, memory_order_relaxed);
-    if (!group_.foreign() && o.on_thread_stop != nullptr) o.on_thread_stop(o.user, index_);
-    if (!group_.foreign()) registry::retire();
+    if (group_.foreign()) return;
+    if (o.on_thread_stop != nullptr) o.on_thread_stop(o.user, index_);
+    if (group_.foreign()) return;
+    settle();
+    registry::retire();
 }
 
 // RUNNING, SEARCHING and PARKED are those of gate.h.
@@ -113,14 +116,12 @@ void Worker::loop() {
 
 // Between two batches nothing blocks, whatever was said.
 void Worker::settle() {
-    if (__builtin_expect(this_thread->blocking != 0, 0)) {
-        this_thread->blocking = 1;
-        blocking_end();
-    }
-    if (__builtin_expect(excused_.load(memory_order_relaxed), 0)) {
-        excused_.store(false, memory_order_relaxed);
-        group_.roster.unblock();
-    }
+    blocking_end_to(0);
+    if (__builtin_expect(excused_.load(memory_order_relaxed), 0)) take_excuse_back();
+}
+
+void Worker::take_excuse_back() {
+    if (excused_.exchange(false, memory_order_relaxed)) group_.roster.unblock();
 }
 
 bool Worker::stands() {
@@ -140,6 +141,7 @@ void Worker::run_batch() {
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     const Gate &gate = group_.gate;
+    const uint32_t blocking = this_thread->blocking;  // of a task that waits, on top of which these run
     Entry e;
     idle_since_ = 0;
     seen.since.store(coarse_now(), memory_order_relaxed);
@@ -152,6 +154,7 @@ void Worker::run_batch() {
                 group_.hand_back(e);
                 counters.unrun.add();
             }
+            blocking_end_to(blocking);
             interrupted_ = gate.paused();
         } while (__builtin_expect(!interrupted_, 1) && batch_.take(&e));
     }
@@ -171,6 +174,7 @@ bool Worker::block() {
 void Worker::unblock() {
     declared_.store(false, memory_order_relaxed);
     group_.roster.unblock();
+    group_.look_after_stuck();
 }
 
 // When the first task of a batch begins, and when the last has ended.

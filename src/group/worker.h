@@ -53,6 +53,7 @@ class alignas(64) Worker {
     // sleeps inside of its task, as the kernel says. False: it does not, or has said so itself, or the cap is reached.
     bool stands();
     bool excuse();
+    void take_excuse_back();
 
     // A task of this worker waits, and lets anything run meanwhile. False: there was nothing.
     bool help();
@@ -123,7 +124,7 @@ class alignas(64) Worker {
     bool owner_stands_ = false;         // there it stood the time before, too
     bool forks_matter() const { return fork_pause_ == 0; }
     bool owes_look_ = false;        // a steal or tidy() has hidden something for a moment: publish() must look
-    // Has made room for another: by its task's word, by the sentinel's (which sets it, and the worker takes it back).
+    // Has made room for another: by its task's word, by the sentinel's (which sets it; whoever first sees that the worker has moved takes it back).
     Atomic<bool> declared_{false}, excused_{false};
     uint64_t stood_ = 0;  // the sentinel's
     void settle();
