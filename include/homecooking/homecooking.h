@@ -314,24 +314,28 @@ typedef struct hc_call { /* frozen: 16 bytes */
     void *arg;
 } hc_call;
 
-/* Queues fn(arg). Never blocks, and never runs fn itself, except under HC_FULL_RUN. HC_KIND_PINNED: the workers are dealt
- * tasks in turn.
- * Returns 0, HC_EINVAL, HC_ENOMEM (also: 65 536 threads submit to the group already), HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
+/* Queues fn(arg). Never blocks, except under HC_FULL_WAIT, and never runs fn itself, except under HC_FULL_RUN.
+ * HC_KIND_PINNED: the workers are dealt tasks in turn.
+ * Returns 0, HC_EINVAL, HC_ENOMEM (also: 65 536 threads submit to the group already), HC_EFULL, HC_ETIMEDOUT and HC_EDEADLK
+ * (under HC_FULL_WAIT), HC_ETHREAD (there is no worker, and none can be had), HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_submit(hc_group *g, hc_fn fn, void *arg);
 
 /* Queues calls[0] to calls[n-1], in this order, at less cost than n submits. *accepted (which must not be NULL) is how
  * many were taken: always a prefix; the rest stays yours. The array may be reused at once. A NULL fn anywhere: HC_EINVAL,
  * and none is taken.
- * Returns 0 (all n), or why the rest was refused: HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ESHUTDOWN, HC_EFORKED. */
+ * Returns 0 (all n), or why the rest was refused: HC_EINVAL, HC_ENOMEM, HC_EFULL, HC_ETIMEDOUT, HC_EDEADLK,
+ * HC_ETHREAD, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_submit_batch(hc_group *g, const hc_call *calls, size_t n, size_t *accepted);
 
 /* hc_submit(), but where that would answer HC_EFULL, or wait, or drop, or run the task itself, this waits for room, for at most
  * `timeout`. Blocks.
- * Returns as hc_submit; HC_ETIMEDOUT; HC_EDEADLK (a task of this group, and no room). */
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETIMEDOUT, HC_EDEADLK (a task of this group, and no room), HC_ETHREAD, HC_ESHUTDOWN,
+ * HC_EFORKED. */
 HC_API int hc_submit_timed(hc_group *g, hc_fn fn, void *arg, uint64_t timeout);
 
 /* HC_KIND_PINNED: queues fn(arg) for the worker with that index, and no other will run it.
- * Returns as hc_submit; HC_EINVAL: no such worker; HC_ENOTSUP: another kind of group. */
+ * Returns 0, HC_EINVAL (also: no such worker), HC_ENOMEM, HC_EFULL, HC_ETIMEDOUT, HC_EDEADLK, HC_ENOTSUP (another kind of group),
+ * HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg);
 
 typedef struct hc_task_options {
@@ -376,6 +380,7 @@ HC_API void hc_task_unref(hc_task *t);
  *   HC_EFAILED     fn has returned, and had called hc_task_fail(): see hc_task_error()
  *   HC_ECANCELED   it was cancelled before it began; its drop was told
  *   HC_ESHUTDOWN   its group was shut down before it began; its drop was told
+ *   HC_EDROPPED    the queue was full, see HC_FULL_DROP_NEWEST; its drop was told
  * or, for a promise, whatever hc_task_complete() said. */
 
 /* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own
@@ -617,7 +622,7 @@ static inline hc_worker *hc_fork_join_fast(hc_worker *w, hc_fork *f) {
 /* fn(arg) once, when `delay` ns have passed, or when hc_now() has reached `when`. 0, and what is past: now, through the
  * queue, as hc_submit() but never refused for want of room. If the group is shut down before, on_unrun gets it back
  * (NULL: it is only counted); for a drop of its own use hc_timer_create() without a handle.
- * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+ * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETHREAD (no worker, and none can be had), HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_schedule(hc_group *g, hc_fn fn, void *arg, uint64_t delay);
 HC_API int hc_schedule_at(hc_group *g, hc_fn fn, void *arg, uint64_t when);
 
@@ -718,9 +723,9 @@ HC_API void hc_blocking_end(void);
 
 /* Sleep, and poll(2), as tasks should: blocking, between a begin and an end of their own, and at once over when the task, its scope
  * or its timer is cancelled (see hc_task_cancelled()). Outside of tasks they work too.
- * hc_sleep: `ns` HC_NEVER is until then. Returns 0, HC_ECANCELED.
- * hc_poll: fds points to n struct pollfd; `timeout` in ns. Returns how many of them have something to tell, 0 at the timeout,
- * HC_ECANCELED, HC_EINTR (a signal was handled), HC_EINVAL, HC_ENOMEM (also: no descriptor left). */
+ * hc_sleep: `ns` HC_NEVER is until then. hc_poll: fds points to n struct pollfd; `timeout` in ns.
+ * hc_sleep returns 0, HC_ECANCELED. hc_poll returns how many of them have something to tell, 0 at the timeout, HC_ECANCELED,
+ * HC_EINTR (a signal was handled), HC_EINVAL, HC_ENOMEM (also: no descriptor left). */
 HC_API int hc_sleep(uint64_t ns);
 HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
 

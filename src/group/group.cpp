@@ -171,14 +171,22 @@ void Group::ended() {
     unref();
 }
 
+// In the word it searches already. Where none can be had, others may have relied on that, and whoever was busy then be in bed.
+bool Group::bring() {
+    if (roster.bring(*this)) return true;
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in after_publish(): the word | the queues
+    if (Gate::parked(gate.read()) != 0) wake_one();
+    return false;
+}
+
 bool Group::let_come(Gate::Wake wake, bool *refused) {
-    const bool came = wake == Gate::Wake::kMayCome && roster.bring(*this);
+    const bool came = wake == Gate::Wake::kMayCome && bring();
     if (refused != nullptr) *refused = wake == Gate::Wake::kMayCome && !came;
     return came || wake == Gate::Wake::kWoken;
 }
 
 // Where the only place has been taken, somebody else is about to fill it.
-bool Group::first_worker() { return !gate.empty() || !gate.come() || roster.bring(*this); }
+bool Group::first_worker() { return !gate.empty() || !gate.come() || bring(); }
 
 bool Group::pause() {
     if (closed()) return false;
@@ -200,7 +208,7 @@ void Group::resize(uint32_t least, uint32_t most) {
     roster.resize(least, most);
     look_for_more([this] { return !queues_empty(); });
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
-    while (roster.too_few() && gate.come() && roster.bring(*this)) {
+    while (roster.too_few() && gate.come() && bring()) {
     }
     look_after_stuck();
 }

@@ -157,6 +157,7 @@ class Group {
   private:
     explicit Group(const GroupOptions &options);
     bool build();
+    bool bring();  // a place was taken
     bool let_come(Gate::Wake wake, bool *refused);
     void let_end();
     bool wait_for_change(uint32_t ticket, uint64_t deadline);

@@ -129,8 +129,9 @@ void Timers::trim() {
 
 Submit schedule(Group *g, Entry call, uint64_t when, uint64_t now) {
     Submit why_not;
-    if (when <= now) return g->foreign() ? Submit::kForeign : submit_ready(g, call);
-    if (g->gate.empty() && !g->foreign() && !g->first_worker()) return Submit::kNoThread;
+    if (g->foreign()) return Submit::kForeign;
+    if (g->gate.empty() && !g->closed() && !g->first_worker()) return Submit::kNoThread;
+    if (when <= now) return submit_ready(g, call);
     Shard *s = g->timers.shard_here(g, &why_not);
     if (s == nullptr) return why_not;
     if (s->generation != registry::generation) return Submit::kForeign;

@@ -64,7 +64,8 @@ static void try_in_task(void *arg) {
 }
 
 static bool is_bounded(enum group_kind kind) {
-    return kind == full || kind == pinned_full || kind == scope_full;
+    return kind == full || kind == pinned_full || kind == scope_full || kind == full_wait || kind == pinned_full_wait ||
+           kind == scope_full_wait;
 }
 
 static bool is_held(enum group_kind kind) {
@@ -75,12 +76,20 @@ static bool is_held(enum group_kind kind) {
 static void try_cell(void) {
     hc_group_options options = one_worker;
     enum group_kind kind = trying->group;
-    if (kind == pinned || kind == pinned_held || kind == pinned_full) options.kind = HC_KIND_PINNED;
+    if (kind == pinned || kind == pinned_held || kind == pinned_full || kind == pinned_full_wait)
+        options.kind = HC_KIND_PINNED;
     if (is_bounded(kind)) options.capacity = 7;
+    if (kind == full_wait || kind == pinned_full_wait || kind == scope_full_wait) {
+        options.full_policy = HC_FULL_WAIT;
+        options.full_timeout = a_moment;
+    }
     if (kind == two || kind == timer_running) options.max_workers = 2;
     bool hold_worker = place != in_task && is_held(kind);
 
-    g = fixed_with(&options);
+    options = fixed(options);
+    if (kind == empty || kind == scope_empty) options.min_workers = HC_NONE32;
+    if (kind == spared) options.spare_workers = 2;
+    g = group_with(&options);
     hc_group_ref(g); /* so that it is still there after a probe that shuts it down */
     gate at = GATE;
     if (hold_worker) gate_hold(g, &at);

@@ -13,6 +13,7 @@ enum group_kind { /* what a probe gets, see matrix.def */
     plain, held, full, pinned, pinned_held, pinned_full, fresh,
     promise, queued, running, ended, failed, /* and a task */
     scope, scope_held, scope_full, scope_busy, /* and a scope */
+    full_wait, pinned_full_wait, scope_full_wait, empty, scope_empty, spared, /* as above, and a little different */
     two, timer_pending, timer_resting, timer_cancelled, timer_running /* and a timer */
 };
 static enum place place; /* of the cell that is being tried; there is one at a time */
@@ -179,7 +180,8 @@ static int task_with(hc_group *g, hc_fn fn) {
     int rc = hc_task_submit(g, &options, &out);
     CHECK((out != NULL) == (rc == HC_OK));
     hc_task_unref(out);
-    if (rc != detached) CHECK(detached == HC_OK && (rc == HC_EFULL || rc == HC_ENOMEM));
+    if (rc != detached)
+        CHECK(detached == HC_OK && (rc == HC_EFULL || rc == HC_ENOMEM || rc == HC_ETIMEDOUT || rc == HC_EDEADLK));
     return rc;
 }
 static int batch_with(hc_group *g, hc_fn fn) {
@@ -215,6 +217,24 @@ static int submit_dry(hc_group *g) { return until_dry(g, submit); }
 static int batch_dry(hc_group *g) { return until_dry(g, batch); }
 static int submit_to_dry(hc_group *g) { return until_dry(g, submit_to); }
 static int task_dry(hc_group *g) { return until_dry(g, task); }
+static int timed(hc_group *g) { return hc_submit_timed(g, count_task, &ran, HC_NEVER); }
+static int timed_briefly(hc_group *g) { return hc_submit_timed(g, count_task, &ran, 1000); }
+static int timed_nothing(hc_group *g) { return hc_submit_timed(g, g == NULL ? count_task : NULL, &ran, 1000); }
+static int timed_dry(hc_group *g) { return until_dry(g, timed); }
+static int timed_more(hc_group *g) { return until_refused(g, timed_briefly); }
+
+/* No worker is there, and none can be had. */
+static int without_threads(hc_group *g, int (*way)(hc_group *)) {
+    threads_fail(0, 1000000);
+    int rc = way(g);
+    threads_fail(-1, 0);
+    return rc;
+}
+static int submit_alone(hc_group *g) { return without_threads(g, submit); }
+static int batch_alone(hc_group *g) { return without_threads(g, batch); }
+static int task_alone(hc_group *g) { return without_threads(g, task); }
+static int timed_alone(hc_group *g) { return without_threads(g, timed); }
+
 static int submit_more(hc_group *g) { return until_refused(g, submit); }
 static int batch_more(hc_group *g) { return until_refused(g, batch); }
 static int submit_to_more(hc_group *g) { return until_refused(g, submit_to); }
@@ -229,6 +249,40 @@ static int submit_late(hc_group *g) { return late(g, submit); }
 static int batch_late(hc_group *g) { return late(g, batch); }
 static int submit_to_late(hc_group *g) { return late(g, submit_to); }
 static int task_late(hc_group *g) { return late(g, task); }
+
+static int timed_late(hc_group *g) { return late(g, timed); }
+
+/* ---- Workers ----------------------------------------------------------------------------------------------------- */
+
+static int resize(hc_group *g) { return hc_group_resize(g, 1, 1); }
+static int resize_bad(hc_group *g) { return g == NULL ? hc_group_resize(NULL, 1, 1) : hc_group_resize(g, 2, 1); }
+static int resize_late(hc_group *g) { return late(g, resize); }
+static int pause_it(hc_group *g) {
+    int rc = hc_group_pause(g);
+    if (rc == HC_OK) CHECK_OK(hc_group_resume(g));
+    return rc;
+}
+static int resume_it(hc_group *g) { return hc_group_resume(g); }
+static int pause_late(hc_group *g) { return late(g, pause_it); }
+static int resume_late(hc_group *g) { return late(g, resume_it); }
+
+/* In one task there is no second: what was begun is ended before another cell is tried. */
+static int begin_blocking(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_blocking_begin(), place == in_task ? HC_HELPED : HC_NOT_HELPED);
+    CHECK_EQ(hc_blocking_begin(), place == in_task ? HC_HELPED : HC_NOT_HELPED);
+    hc_blocking_end();
+    hc_blocking_end();
+    return HC_OK;
+}
+static int end_blocking(hc_group *g) {
+    hc_blocking_end(); /* without a begin: nothing */
+    CHECK_EQ(stats_of(g).workers_blocked, 0);
+    (void)hc_blocking_begin();
+    hc_blocking_end();
+    CHECK_EQ(stats_of(g).workers_blocked, 0);
+    return HC_OK;
+}
 
 static int label(hc_group *g) {
     (void)g;
@@ -286,6 +340,15 @@ static int fork_and_take(hc_group *g) {
 }
 
 /* ---- Seeing inside --------------------------------------------------------------------------------------------- */
+
+static int written(void *stop, const char *text, size_t n) {
+    (void)text, (void)n;
+    return stop != NULL;
+}
+static int dump(hc_group *g) { return hc_group_dump(g, HC_DUMP_JSON, written, NULL); }
+static int dump_bad(hc_group *g) { return hc_group_dump(g, g == NULL ? HC_DUMP_TEXT : 2, written, NULL); }
+static int dump_dry(hc_group *g) { return without_memory(g, dump); }
+static int dump_stopped(hc_group *g) { return hc_group_dump(g, HC_DUMP_TEXT, written, g); }
 
 static int stats(hc_group *g) {
     hc_group_stats_data data;

@@ -53,6 +53,8 @@ static void prepare(hc_group *g, enum group_kind kind) {
             break;
         case scope:
         case scope_held:
+        case scope_full_wait:
+        case scope_empty:
         case scope_full: CHECK_OK(hc_scope_create(g, &made_scope)); break;
         case scope_busy:
             CHECK_OK(hc_scope_create(g, &made_scope));
@@ -347,6 +349,7 @@ static int scope_submit_nothing(hc_group *g) {
 }
 static int scope_submit_dry(hc_group *g) { return until_dry(g, scope_submit); }
 static int scope_submit_more(hc_group *g) { return until_refused(g, scope_submit); }
+static int scope_submit_alone(hc_group *g) { return without_threads(g, scope_submit); }
 static int scope_submit_cancelled(hc_group *g) {
     CHECK_OK(hc_scope_cancel(the_scope));
     return scope_submit(g);

@@ -66,6 +66,8 @@ static int schedule_nothing(hc_group *g) { return schedule_with(g, g == NULL ? c
 static int schedule_at_nothing(hc_group *g) { return schedule_at_with(g, g == NULL ? count_task : NULL); }
 static int schedule_dry(hc_group *g) { return until_dry(g, schedule); }
 static int schedule_at_dry(hc_group *g) { return until_dry(g, schedule_at); }
+static int schedule_alone(hc_group *g) { return without_threads(g, schedule); }
+static int schedule_at_alone(hc_group *g) { return without_threads(g, schedule_at); }
 static int schedule_late(hc_group *g) { return late(g, schedule); }
 static int schedule_at_late(hc_group *g) { return late(g, schedule_at); }
 
@@ -191,5 +193,52 @@ static int timer_missed_bad(hc_group *g) {
     (void)g;
     return the_timer == NULL ? timer_missed(g) : hc_timer_missed(the_timer, NULL);
 }
+
+/* ---- Sleep and poll ---------------------------------------------------------------------------------------------- */
+
+static int sleep_a_moment(hc_group *g) {
+    (void)g;
+    return hc_sleep(a_moment);
+}
+static int poll_a_moment(hc_group *g) {
+    (void)g;
+    struct pollfd none = {-1, POLLIN, 1};
+    int rc = place == with_null ? hc_poll(NULL, 0, a_moment) : hc_poll(&none, 1, a_moment);
+    CHECK_EQ(none.revents, place == with_null);
+    return rc;
+}
+static int poll_bad(hc_group *g) {
+    (void)g;
+    return hc_poll(NULL, 1, 0);
+}
+static int sleeps_for_ever(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_task_cancel(hc_task_current()), HC_RUNNING);
+    return hc_sleep(HC_NEVER);
+}
+static int polls_for_ever(hc_group *g) {
+    (void)g;
+    struct pollfd none = {-1, POLLIN, 0};
+    CHECK_EQ(hc_task_cancel(hc_task_current()), HC_RUNNING);
+    return hc_poll(&none, 1, HC_NEVER);
+}
+static int sleep_cancelled(hc_group *g) { return in_held_task(g, sleeps_for_ever); }
+static int poll_cancelled(hc_group *g) { return in_held_task(g, polls_for_ever); }
+static int polls_until_signalled(void) { return hc_poll(NULL, 0, HC_NEVER); }
+static int poll_interrupted(hc_group *g) {
+    (void)g;
+    return interrupted(polls_until_signalled);
+}
+/* In a task that can be cancelled many descriptors need memory. */
+static int polls_many(hc_group *g) {
+    (void)g;
+    struct pollfd many[40];
+    for (int i = 0; i < 40; ++i) many[i] = (struct pollfd){-1, POLLIN, 0};
+    counting_fail_after(&memory, 0);
+    int rc = hc_poll(many, 40, a_moment);
+    counting_fail_after(&memory, -1);
+    return rc;
+}
+static int poll_dry(hc_group *g) { return in_held_task(g, polls_many); }
 
 #endif
