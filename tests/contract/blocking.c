@@ -263,7 +263,7 @@ static void the_spare_ones_end(void) {
             CHECK_EQ(stats_of(g).workers, 8);
             let_all_go(d, 8);
             UNTIL(stats_of(g).workers == 1);
-            CHECK_EQ(stats_of(g).workers_blocked, 0);
+            UNTIL(stats_of(g).workers_blocked == 0); /* the sentinel may have been quicker than one that went on */
         }
         CHECK_OK(hc_group_destroy(g));
         crew_check_gone(&all);
@@ -776,8 +776,10 @@ static void polls_everything(void *arg) {
     }
     for (uint32_t i = 0; i < 100; ++i) fds[i] = (struct pollfd){empty_pipe[0], POLLIN, 7};
     pthread_t writer = thread_start(write_one, NULL);
-    CHECK_EQ(hc_poll(fds, 100, HC_NEVER), 100);
+    int told = hc_poll(fds, 100, HC_NEVER); /* it may come while the kernel goes through them */
+    CHECK(told >= 1 && told <= 100);
     thread_join(writer);
+    CHECK_EQ(hc_poll(fds, 100, HC_NEVER), 100);
     char byte;
     CHECK_EQ(read(empty_pipe[0], &byte, 1), 1);
     count_task(arg);
