@@ -172,8 +172,15 @@ bool Group::let_come(Gate::Wake wake, bool *refused) {
     return came || wake == Gate::Wake::kWoken;
 }
 
-// Where the only place has been taken, somebody else is about to fill it.
-bool Group::first_worker() { return !gate.empty() || !gate.come() || roster.bring(*this); }
+// Where all places have been taken, but nobody has come, others are about to fill them, or will find that they cannot. Not to wait for
+// that would be to rely on it; and a shutdown would end the group before they have.
+bool Group::first_worker() {
+    while (gate.empty() && !roster.turns_back()) {
+        if (gate.come()) return roster.bring(*this);
+        thread_yield();
+    }
+    return true;
+}
 
 bool Group::pause() {
     if (closed()) return false;

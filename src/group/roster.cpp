@@ -223,6 +223,11 @@ void Roster::close(Group &g) {
     }
 }
 
+bool Roster::turns_back() {
+    Locked l(lock_);
+    return wanted_ != 0;
+}
+
 void Roster::join() {
     bool has;
     Thread last;
