@@ -164,7 +164,7 @@ void Worker::run_batch() {
 bool Worker::block() {
     if (!group_.roster.block()) return false;
     declared_.store(true, memory_order_relaxed);
-    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0; });
+    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
     return true;
 }
 
