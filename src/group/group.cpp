@@ -185,17 +185,21 @@ bool Group::first_worker() {
 bool Group::pause() {
     if (closed()) return false;
     gate.raise(Gate::kPaused);
-    if (closed()) gate.lower(Gate::kPaused);  // a shutdown came between
+    if (closed()) go_on();  // a shutdown came between
     return true;
 }
 
 bool Group::resume() {
     if (closed()) return false;
+    go_on();
+    return true;
+}
+
+void Group::go_on() {
     gate.lower(Gate::kPaused);
     heavy_fence();  // pairs with heavy_fence in park(), and with light_fence in a submit: the word | the word, the queues
     gate.wake_all();
     if (!queues_empty()) wake_one();
-    return true;
 }
 
 void Group::resize(uint32_t least, uint32_t most) {

@@ -152,6 +152,7 @@ class Group {
     explicit Group(const GroupOptions &options);
     bool build();
     bool let_come(Gate::Wake wake, bool *refused);
+    void go_on();
     void let_end();
     void ended();
     void reap_batches();

@@ -79,7 +79,7 @@ bool Worker::park(bool searching) {
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in Timers::armed(): the seat | Shard::next
     } else {
         // Pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues.
-        // And with heavy_fence in Group::resume(): the word | the word
+        // And with heavy_fence in Group::go_on(): the word | the word
         heavy_fence();
         counters.barriers.add();
     }
