@@ -57,9 +57,10 @@ bool Worker::watch_forks() {
     return !forks_matter() && group_.begin_watch();
 }
 
-// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock.
+// When it may leave, if nothing comes. A group that was never larger than it must be asks no clock. Nobody leaves one that is paused,
+// or waits for the last of its timers: who does not leave after all would look at the clock all the time.
 uint64_t Worker::idle_until() {
-    if (!group_.roster.may_leave()) return kNever;
+    if (!group_.roster.may_leave() || group_.closed() || group_.gate.paused()) return kNever;
     if (idle_since_ == 0) idle_since_ = now();
     const uint64_t keep = group_.roster.keep_alive();
     return keep < kNever - idle_since_ ? idle_since_ + keep : kNever;
@@ -109,6 +110,7 @@ bool Worker::park(bool searching) {
 // parks does: the word, the limit | the queues. If there is work after all, it takes its place back; if that has been taken,
 // somebody has come to do it.
 bool Worker::leave() {
+    idle_since_ = 0;
     if (!group_.roster.leave(*this)) return false;
     if (group_.options().kind == Kind::kStealing) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish()
