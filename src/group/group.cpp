@@ -208,6 +208,7 @@ void Group::resize(uint32_t least, uint32_t most) {
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
     while (roster.too_few() && gate.come() && roster.bring(*this)) {
     }
+    look_after();
 }
 
 bool Group::queues_empty() {

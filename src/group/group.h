@@ -111,6 +111,12 @@ class Group {
         heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
         if (work()) wake_one();
     }
+    // If all workers are busy now, the sentinel is to look after them (sentinel.h).
+    void look_after() {
+        if (!gate.all_busy()) return;
+        light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
+        if (!stuck.listed()) stuck.list(this);
+    }
     bool pause();   // false: it is shut down
     bool resume();
     void resize(uint32_t least, uint32_t most);

@@ -38,10 +38,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
         woken = group_.after_publish();
     }
     owes_look_ = false;
-    if (group_.gate.all_busy()) {
-        light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
-        if (!group_.stuck.listed()) group_.stuck.list(&group_);
-    }
+    group_.look_after();
     if (woken != 0) counters.wakes.add(woken);
 }
 

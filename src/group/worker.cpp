@@ -171,6 +171,7 @@ bool Worker::block() {
 void Worker::unblock() {
     declared_.store(false, memory_order_relaxed);
     group_.roster.unblock();
+    group_.look_after();
 }
 
 // When the first task of a batch begins, and when the last has ended.
