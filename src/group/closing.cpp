@@ -44,7 +44,6 @@ void Group::let_end() {
     if (roster.let_end()) ended();
 }
 
-
 void Group::hand_back(Entry e, int32_t why) {
     if (e.fn == run_timer) return hand_back_timer(static_cast<Timer *>(e.arg));
     if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), why);

@@ -18,7 +18,8 @@
 //   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for what it published.    after_publish()
 //   worker:     SEARCHING -> gone: leave(); heavy_fence(); look everywhere. Found? Come back, if the
 //               place is still there; otherwise another has come, and searches.                Worker::leave()
-//   anyone:     clear kPaused; heavy_fence(); wake all.                                        Group::resume()
+//   anyone:     SEARCHING -> did not come: is anyone parked, and nobody searches? Wake one.            did_not_come()
+//   anyone:     clear kPaused; heavy_fence(); wake all.                                        Group::go_on() 
 //
 // The rule: a queue is non-empty => a worker is searching and will look again before it runs anything, or a wake is in
 // flight, or nobody is parked. (A queue: a listed lane, or the rest of a batch, but for short ones of timers: see watch.h.)
@@ -155,7 +156,15 @@ class Gate {
         return n;
     }
     void leave() { word_.fetch_add(kOnePlace - kOneSearcher, memory_order_relaxed); }  // SEARCHING -> gone; then heavy_fence()
-    void did_not_come() { word_.fetch_add(kOnePlace - kOneSearcher, memory_order_relaxed); }
+    // Nobody could be had for a place that wake_one() has taken. Others may have left their tasks to that searcher, while one parked.
+    void did_not_come() {
+        word_.fetch_add(kOnePlace - kOneSearcher, memory_order_relaxed);
+        uint64_t w = read();
+        do
+            if (parked(w) == 0 || searching(w) != 0 || (w & kPaused) != 0) return;
+        while (!word_.compare_exchange_weak(w, w - kOneParked + kOneSearcher, memory_order_relaxed, memory_order_relaxed));
+        parkers_[take_any_bed()].unpark();
+    }
     bool come() {  // into a place -> SEARCHING
         uint64_t w = read();
         do

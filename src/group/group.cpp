@@ -171,46 +171,49 @@ void Group::ended() {
     unref();
 }
 
-// In the word it searches already. Where none can be had, others may have relied on that, and whoever was busy then be in bed.
-bool Group::bring() {
-    if (roster.bring(*this)) return true;
-    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in after_publish(): the word | the queues
-    if (Gate::parked(gate.read()) != 0) wake_one();
-    return false;
-}
-
 bool Group::let_come(Gate::Wake wake, bool *refused) {
-    const bool came = wake == Gate::Wake::kMayCome && bring();
+    const bool came = wake == Gate::Wake::kMayCome && roster.bring(*this);
     if (refused != nullptr) *refused = wake == Gate::Wake::kMayCome && !came;
     return came || wake == Gate::Wake::kWoken;
 }
 
-// Where the only place has been taken, somebody else is about to fill it.
-bool Group::first_worker() { return !gate.empty() || !gate.come() || bring(); }
+// Where all places have been taken, but nobody has come, others are about to fill them, or will find that they cannot. Not to wait for
+// that would be to rely on it; and a shutdown would end the group before they have.
+bool Group::first_worker() {
+    while (gate.empty() && !roster.turns_back()) {
+        if (gate.come()) return roster.bring(*this);
+        thread_yield();
+    }
+    return true;
+}
 
 bool Group::pause() {
     if (closed()) return false;
     gate.raise(Gate::kPaused);
-    if (closed()) gate.lower(Gate::kPaused);  // a shutdown came between
+    if (closed()) go_on();  // a shutdown came between
     return true;
 }
 
 bool Group::resume() {
     if (closed()) return false;
+    go_on();
+    return true;
+}
+
+void Group::go_on() {
     gate.lower(Gate::kPaused);
     heavy_fence();  // pairs with heavy_fence in park(), and with light_fence in a submit: the word | the word, the queues
     gate.wake_all();
     if (!queues_empty()) wake_one();
-    return true;
 }
 
 void Group::resize(uint32_t least, uint32_t most) {
     roster.resize(least, most);
     look_for_more([this] { return !queues_empty(); });
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
-    while (roster.too_few() && gate.come() && bring()) {
+    while (roster.too_few() && gate.come() && roster.bring(*this)) {
     }
-    look_after_stuck();
+    look_after();
 }
 
 bool Group::queues_empty() {

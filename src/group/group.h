@@ -111,8 +111,8 @@ class Group {
         heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
         if (work()) wake_one();
     }
-    // After a change of the word that may have left all busy: is the sentinel to look?
-    void look_after_stuck() {
+    // If all workers are busy now, the sentinel is to look after them (sentinel.h).
+    void look_after() {
         if (!gate.all_busy()) return;
         light_fence();  // pairs with heavy_fence in Stuck::look(): the word | listed()
         if (!stuck.listed()) stuck.list(this);
@@ -157,8 +157,8 @@ class Group {
   private:
     explicit Group(const GroupOptions &options);
     bool build();
-    bool bring();  // a place was taken
     bool let_come(Gate::Wake wake, bool *refused);
+    void go_on();
     void let_end();
     bool wait_for_change(uint32_t ticket, uint64_t deadline);
     void ended();

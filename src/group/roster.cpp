@@ -125,7 +125,10 @@ bool Roster::rest(Worker &w, Parker &bed) {
     {
         Locked l(lock_);
         if (gate_->come()) return true;
-        active_.store(active_.load(memory_order_relaxed) - 1, memory_order_relaxed);
+        const uint32_t active = active_.load(memory_order_relaxed);
+        // The last one of a group that ends stays: who was to come in its place may find the group ended.
+        if (closing_ && active == 1) return gate_->begin_search(UINT32_MAX);
+        active_.store(active - 1, memory_order_relaxed);
         if (closing_) return false;
         w.call = Worker::Call::kNone;
         w.next_in_reserve = std::exchange(reserve_, &w);
@@ -221,6 +224,11 @@ void Roster::close(Group &g) {
         g.bed(w->index()).unpark();
         w = next;
     }
+}
+
+bool Roster::turns_back() {
+    Locked l(lock_);
+    return wanted_ != 0;
 }
 
 void Roster::join() {

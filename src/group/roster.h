@@ -70,6 +70,7 @@ class Roster {
     void resize(uint32_t least, uint32_t most);
     bool too_few() const { return active_.load(memory_order_relaxed) < least_.load(memory_order_relaxed); }
     void close(Group &g);      // nobody rests or leaves any more
+    bool turns_back();         // one that was leaving will come
     bool let_end() { return less_threads(kOpen); }  // true: there is no thread left
     void join();               // after ended(): its last thread
     void detach();             // the same, for who may be that thread

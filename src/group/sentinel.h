@@ -1,8 +1,8 @@
 // One thread of the process that looks after groups whose workers are all busy: does a task wait although one of them only
 // sleeps? It sleeps itself, without an end, while no group is listed, and is started by the first that is.
 //
-//   a worker that begins a batch, or comes back from blocking, and a resize:
-//                                  all are busy, in the word; light_fence; is the group listed? No: list it.    Group::look_after_stuck()
+//   who takes the last idle worker or place:  all are busy, in the word; light_fence; is the group listed?
+//                                  No: list it                                                                  Group::look_after()
 //   sentinel:                      the group was not all busy, several looks in a row: unlist; heavy_fence;
 //                                  all busy, in the word? list it again                                         Stuck::look()
 //

@@ -38,7 +38,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
         woken = group_.after_publish();
     }
     owes_look_ = false;
-    group_.look_after_stuck();
+    group_.look_after();
     if (woken != 0) counters.wakes.add(woken);
 }
 
@@ -55,7 +55,7 @@ bool Worker::watch_forks() {
 }
 
 // When it may leave, if nothing comes. Those that are woken first, the lowest, stay: a sleep with an end costs more. Nobody leaves a
-// group that is shut down, nor one that is paused, where there may be work that it must come back for.
+// group that is paused, or waits for the last of its timers: who does not leave after all would look at the clock all the time.
 uint64_t Worker::idle_until() {
     if (!group_.roster.may_leave(index_) || group_.closed() || group_.gate.paused()) return kNever;
     if (idle_since_ == 0) idle_since_ = now();
@@ -77,7 +77,7 @@ bool Worker::park(bool searching) {
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in Timers::armed(): the seat | Shard::next
     } else {
         // Pairs with light_fence in a submit and in publish(): the word, the listing and the limit | the queues.
-        // And with heavy_fence in Group::resume(): the word | the word
+        // And with heavy_fence in Group::go_on(): the word | the word
         heavy_fence();
         counters.barriers.add();
     }
@@ -107,6 +107,7 @@ bool Worker::park(bool searching) {
 // parks does: the word, the limit | the queues. If there is work after all, it takes its place back; if that has been taken,
 // somebody has come to do it.
 bool Worker::leave() {
+    idle_since_ = 0;
     if (!group_.roster.leave(*this)) return false;
     if (group_.options().kind == Kind::kStealing) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish()

@@ -167,14 +167,14 @@ void Worker::run_batch() {
 bool Worker::block() {
     if (!group_.roster.block()) return false;
     declared_.store(true, memory_order_relaxed);
-    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0; });
+    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
     return true;
 }
 
 void Worker::unblock() {
     declared_.store(false, memory_order_relaxed);
     group_.roster.unblock();
-    group_.look_after_stuck();
+    group_.look_after();
 }
 
 // When the first task of a batch begins, and when the last has ended.

@@ -44,8 +44,8 @@ MODELS = {
     'timer/pending.h': ['timer_life', 'timers'],
     'timer/timer.h': ['timer_life', 'timers'],
     'timer/wheel.h': ['timers', 'timer_life'],
-    'group/gate.h': ['beds', 'sleep', 'closing', 'timers'],
-    'group/sleep.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'group/gate.h': ['beds', 'roster', 'roster_ends', 'roster_leaves', 'sleep', 'closing', 'timers'],
+    'group/sleep.cpp': ['roster', 'roster_leaves', 'roster_ends', 'sleep', 'closing', 'forks', 'timers'],
     'group/find.cpp': ['sleep', 'closing', 'forks', 'timers'],
     'group/watch.h': ['timers'],
     'group/timers.h': ['timers', 'timer_life'],
@@ -54,13 +54,20 @@ MODELS = {
     'group/timer_life.cpp': ['timer_life', 'timers'],
     'group/timer_calls.cpp': ['timer_life', 'timers'],
     'group/timer_run.cpp': ['timer_life', 'timers'],
-    'group/worker.cpp': ['sleep', 'closing'],
+    'group/roster.h': ['roster', 'roster_ends', 'roster_leaves', 'life', 'closing'],
+    'group/roster.cpp': ['roster', 'roster_ends', 'roster_leaves', 'life', 'closing'],
+    'group/stuck.cpp': ['roster'],
+    'group/blocking.cpp': ['roster', 'waitlist'],
+    'group/waitlist.h': ['waitlist'],
+    'group/overload.h': ['waitlist', 'closing'],
+    'group/overload.cpp': ['waitlist', 'closing'],
+    'group/worker.cpp': ['roster', 'roster_ends', 'sleep', 'closing', 'timers'],
     'group/worker.h': ['closing', 'sleep'],
     'group/submit.h': ['sleep', 'closing'],
-    'group/submit.cpp': ['sleep', 'closing', 'task'],
-    'group/closing.cpp': ['closing', 'life', 'timers'],
-    'group/group.h': ['closing', 'life', 'forks', 'task'],
-    'group/group.cpp': ['closing', 'life', 'forks', 'task'],
+    'group/submit.cpp': ['sleep', 'closing', 'task', 'roster', 'roster_leaves'],
+    'group/closing.cpp': ['closing', 'life', 'timers', 'roster', 'roster_ends', 'roster_leaves', 'waitlist'],
+    'group/group.h': ['roster', 'roster_ends', 'roster_leaves', 'timers', 'closing', 'life', 'forks', 'task'],
+    'group/group.cpp': ['roster', 'roster_ends', 'roster_leaves', 'closing', 'life', 'forks', 'task', 'waitlist', 'timers'],
     'group/forks.cpp': ['forks'],
     'group/tasks.cpp': ['task'],
     'group/continuations.cpp': ['task'],
@@ -71,20 +78,29 @@ MODELS = {
     'observe/desk.h': ['desk'],
 }
 # What the models have of their own instead, what has nothing to weaken but statistics, and what is the kernel's and the loader's: a
-# signal's number, libunwind's functions, both published once; who asks for stacks (one at a time, through observe/desk.h).
+# signal's number, libunwind's functions, both published once; who asks for stacks (one at a time, through observe/desk.h); and what a
+# process has one of, with a lock that lives longer than an iteration.
 NOT_MODELLED = ['sync/atomic.h', 'sync/fence.h', 'sync/fence.cpp', 'sync/mutex.h', 'memory/hooks.cpp', 'observe/stats.cpp',
-                'sync/signal.cpp', 'observe/objects.cpp', 'observe/unwind.cpp', 'observe/stack.cpp']
+                'sync/signal.cpp', 'observe/objects.cpp', 'observe/unwind.cpp', 'observe/stack.cpp', 'observe/look.cpp', 'group/sentinel.cpp',
+                'group/sleepers.cpp']
 
 WEAKER = {'acquire': ['relaxed'], 'release': ['relaxed'], 'acq_rel': ['acquire', 'release'], 'seq_cst': ['acq_rel']}
 
 # Calls that disappear wherever they are made. The value is what stands for their result.
 CALLS = {
     'wake': {name: 'false' for name in ('unpark', 'futex_wake', 'wake_one', 'wake_all', 'wake', 'wake_for', 'after_publish',
-                                        'found_work', 'signal', 'went_idle', 'wake_watches', 'ring', 'armed', 'timer_gone')},
+                                        'found_work', 'signal', 'went_idle', 'wake_watches', 'ring', 'armed', 'timer_gone',
+                                        'bring', 'send_away', 'given', 'deal', 'look_for_more', 'let_end', 'list',
+                                        'look_after')},
     'look': {'relist': 'false', 'work_left': '0', 'left': '0', 'nothing_left': 'true', 'reap_batches': 'false',
              'reap_lanes': 'false', 'uncount_late': '0', 'more': '0', 'missed': 'false', 'uncovered': 'false',
-             'covers': 'true', 'has_room': 'false', 'keeping': 'false', 'all_gone': 'true', 'reap_timers': 'false'},
+             'covers': 'true', 'has_room': 'false', 'keeping': 'false', 'all_gone': 'true', 'reap_timers': 'false',
+             'come_back': 'false', 'come': 'false', 'did_not_come': 'void()', 'step_back': 'false', 'take_places': '0',
+             'add_places': 'void()', 'less_surplus': '0', 'first_worker': 'true', 'too_few': 'false',
+             'winding_up': 'false', 'half_empty': 'true', 'awaited': 'false', 'arrived': 'void()'},
 }
+# Where they do not return what can be had from that: file, call, instead.
+INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody')]
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
 BY_HAND = [
@@ -98,6 +114,8 @@ BY_HAND = [
     ('group/sleep.cpp', 'look', r'group_\.end_watch\(\);', ''),
     ('group/wait.cpp', 'look', r'!what\.help\(true\)', 'true'),
     ('group/sleep.cpp', 'look', r'group_\.divert_forks\(\)', 'group_.deques() != nullptr'),
+    ('group/sleep.cpp', 'look', r' \|\| interrupted_(?=;)', ''),
+    ('group/sleep.cpp', 'look', r' \|\| \(paused && !gate\.paused\(\)\)', ''),
     ('task/task.h', 'look', r'if \(\(seen & kStates\) == kEnded\) return !ended\(\);', ';'),
     ('group/scope.cpp', 'wake', r'if \(waiters_ != nullptr\) wake_waiters\(\);', ''),
     ('group/scope.cpp', 'wake', r'if \(idle\(\)\) wake_waiters\(\);', ''),
@@ -113,11 +131,43 @@ BY_HAND = [
     ('queue/listing.h', 'look', r'hall->listed\.fetch_or\([^;]*;', ''),
     ('queue/directory.h', 'look', r'if \(shelf->listed\.load\(memory_order_relaxed\) != 0\)', 'if (false)'),
     ('queue/directory.h', 'look', r'if \(lane_at\(shelf, l\)->empty\(\)\) continue;', 'continue;'),
-    ('group/gate.h', 'look', r'while \(in_bed\(i\)\) \{', 'if (in_bed(i)) for (int once = 1; once--;) {'),
+    ('group/gate.h', 'look', r'while \(!paused\(\) && in_bed\(i\)\) \{', 'if (!paused() && in_bed(i)) for (int once = 1; once--;) {'),
     ('group/gate.h', 'look', r'\} while \(in_bed\(i\)\);', '} while (false);'),
+    ('group/gate.h', 'look', r'&& places\(word\) == 0', ''),
+    ('group/gate.h', 'wake', r'(?<=== 0 \|\| )searching\(w\) != 0 \|\| \(w & kPaused\) != 0(?=\) return;)', 'true'),
+    ('group/roster.h', 'look', r'surplus_\.load\(memory_order_relaxed\) != 0 && ', ''),
+    ('group/roster.cpp', 'look', r'gate_->lower\(Gate::kEmpty\);', ''),
+    ('group/roster.cpp', 'look', r'if \(active == 1\) gate_->raise\(Gate::kEmpty\);', ''),
+    ('group/roster.cpp', 'look', r'gate_->raise\(Gate::kEmpty\);', ''),
+    ('group/roster.cpp', 'look', r'if \(woken != Woken::kMaybe\) bed\.park\(\);', ''),
+    ('group/roster.cpp', 'look', r'if \(closing_\) return false;', ''),
+    ('group/roster.cpp', 'look', r'closing_ \|\| ', ''),
+    ('group/roster.cpp', 'look', r'if \(closing_ && active == 1\) return [^;]*;', ''),
+    ('group/sleep.cpp', 'look', r'idle_since_ = 0;', ''),
+    ('group/sleep.cpp', 'look', r' \|\| group_\.closed\(\)', ''),
+    ('group/sleep.cpp', 'look', r' \|\| group_\.gate\.paused\(\)', ''),
+    ('group/roster.cpp', 'look', r'closing_ = true;', ''),
+    ('group/roster.cpp', 'look', r'if \(n == 0\) return false;', ''),
+    ('group/roster.cpp', 'look', r'wanted_ == leaving_', 'true'),
+    ('group/roster.cpp', 'look', r'if \(wanted_ != 0\)', 'if (false)'),
+    ('group/stuck.cpp', 'look', r'if \(!g\.gate\.all_busy\(\)\) return false;', 'return false;'),
+    ('group/stuck.cpp', 'look', r'listed_\.store\(true, memory_order_relaxed\);', ''),
+    ('group/worker.cpp', 'look', r'if \(searching\) publish\(true\);', 'if (searching) gate.stop_searching();'),
+    ('group/worker.cpp', 'look', r'batch_\.has_rest\(\) \|\| (?=work_left)', ''),
+    ('group/worker.cpp', 'look', r'(?<=        )settle\(\);', ''),
+    ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ''),
+    ('group/group.h', 'look', r'if \(Gate::parked\(word\) != 0\) return;', ''),
+    ('group/group.h', 'look', r'if \(options_\.kind == Kind::kStealing\) divert_forks\(\);', ''),
+    ('group/group.cpp', 'look', r'if \(closed\(\)\) go_on\(\);', ''),
+    ('group/group.cpp', 'look', r'if \(closed\(\)\) go_on\(\);', 'if (closed()) gate.lower(Gate::kPaused);'),
+    ('group/group.cpp', 'look', r' && !roster\.turns_back\(\)', ''),
+    ('group/group.cpp', 'look', r'thread_yield\(\);', 'return true;'),
+    ('group/closing.cpp', 'look', r'gate\.lower\(Gate::kPaused\);', ''),
+    ('group/closing.cpp', 'look', r'roster\.close\(\*this\);', ''),
+    ('group/waitlist.h', 'look', r'if \(closed\(\)\) return Got::kClosed;', ''),
+    ('group/overload.cpp', 'look', r'full\.policy == Full::kWait && ', 'false && '),
     ('group/sleep.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/find.cpp', 'look', r'owes_look_ = true;', ''),
-    ('group/sleep.cpp', 'look', r'group_\.winding_up\(\)', 'false'),
     ('group/sleep.cpp', 'look', r'group_\.timers\.end_watch\(turn, \w+\)', 'void()'),
     ('group/watch.h', 'look', r'covered_\[turn\.seat\]\.store\(UINT64_MAX, memory_order_relaxed\);', ''),
     ('group/timers.cpp', 'look', r's\.closed = true;', ''),
@@ -128,7 +178,7 @@ BY_HAND = [
     ('group/closing.cpp', 'look', r'lane->close\(\);', ''),
 ]
 
-TYPE = re.compile(r'(?:\b(?:void|bool|auto|uint32_t|uint64_t|size_t|Submit|int)\s*[&*]?\s*|::)$')
+TYPE = re.compile(r'(?:\b(?:void|bool|auto|uint32_t|uint64_t|size_t|Submit|int|Wake)\s*[&*]?\s*|::)$')
 
 
 def code_only(text):
@@ -180,8 +230,11 @@ def mutants_of(name):
         for call, instead in calls.items():
             for m in re.finditer(r'\b%s\s*\(' % call, code):
                 begin = object_begin(code, m.start())
-                if not TYPE.search(code[:begin]):  # a declaration
-                    yield kind, begin, closing(code, m.end() - 1), instead
+                if TYPE.search(code[:begin]):  # a declaration
+                    continue
+                end = closing(code, m.end() - 1)
+                other = [i for file, what, i in INSTEAD if file in ('', name) and re.search(what, code[begin:end])]
+                yield kind, begin, end, (other + [instead])[0]
     for file, kind, pattern, instead in BY_HAND:
         if file == name:
             found = list(re.finditer(pattern, code))

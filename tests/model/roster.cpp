@@ -3,26 +3,12 @@
 // may, the system has no more threads, and nothing is lost either.
 #include "model.h"
 //
-#include "staged.h"
+#include "breathing.h"
 
 using namespace hc;
 using namespace hc::model;
 
 namespace {
-
-// Two threads, and up to four workers.
-template <int Tasks>
-struct Breathing : Staged<3, Tasks, 4> {
-    Breathing() { this->options.keep_alive = 2; }
-    virtual void run(unsigned i) = 0;
-    void thread(unsigned i) override {
-        if (i < 2) return run(i);
-        // To relacy, a thread that is never started hangs.
-        this->over.wait();
-        Thread t;
-        while (machine.threads_left > 0) thread_start(&t, [](void *) -> void * { return nullptr; }, nullptr, 0);
-    }
-};
 
 // No worker at first: each submit that finds nobody starts one. The first task blocks until the second runs.
 struct Grows : Breathing<2> {
@@ -36,7 +22,7 @@ struct Grows : Breathing<2> {
     }
     void run(unsigned i) override {
         if (i != 0) return;
-        create(0, 2);
+        created(0, 2);
         post(0);
         post(1);
         thread_ends();
@@ -55,7 +41,7 @@ struct GrowsForBatch : Breathing<2> {
     }
     void run(unsigned i) override {
         if (i != 0) return;
-        create(0, 2);
+        created(0, 2);
         offer(0, 2);
         thread_ends();
     }
@@ -64,14 +50,12 @@ struct GrowsForBatch : Breathing<2> {
 // A worker that has nothing to do leaves, while tasks come, singly and from two sides.
 template <uint32_t kLeast, Kind kKind>
 struct Leaves : Breathing<2> {
-    Atomic<int> ready;
     Leaves() { options.kind = kKind; }
     void run(unsigned i) override {
         if (i == 0) {
-            create(kLeast, kLeast + 1);
-            ready.store(1, memory_order_release);
+            created(kLeast, kLeast + 1);
         } else {
-            while (ready.load(memory_order_acquire) == 0) yield();
+            await_creation();
         }
         post(static_cast<int>(i));
         thread_ends();
@@ -87,7 +71,7 @@ struct LeavesTheOther : Breathing<3> {
     }
     void run(unsigned i) override {
         if (i != 0) return;
-        create(1, 2);
+        created(1, 2);
         post(0);
         yield();
         post(1);
@@ -100,16 +84,14 @@ struct LeavesTheOther : Breathing<3> {
 // The end of a group that is growing and shrinking.
 template <bool kNow>
 struct Ends : Breathing<3> {
-    Atomic<int> ready;
     Ends() { shut_down_at_end = false; }
     void run(unsigned i) override {
         if (i == 0) {
-            create(0, 2);
+            created(0, 2);
             g->ref();
-            ready.store(1, memory_order_release);
             for (int k = 0; k < 3; k++) offer(k);
         } else {
-            while (ready.load(memory_order_acquire) == 0) yield();
+            await_creation();
             g->shutdown(kNow);
             CHECK(g->await(kNever));
             CHECK(g->roster.threads() == 0);
@@ -125,9 +107,13 @@ struct Ends : Breathing<3> {
 
 // The only worker's task says that it blocks, and waits for a task that is on its way. It blocks twice: the second time whoever
 // came the first time may be resting, or about to.
+template <Kind kKind, uint64_t kKeep>
 struct Blocks : Breathing<3> {
     Condition first, second;
-    Blocks() { options.keep_alive = uint64_t{1} << 40; }
+    Blocks() {
+        options.kind = kKind;
+        options.keep_alive = kKeep;
+    }
     void begun() override {
         if (tasks[1].ran) first.meet();
         if (tasks[2].ran) second.meet();
@@ -143,7 +129,7 @@ struct Blocks : Breathing<3> {
     int entered = 0;
     void run(unsigned i) override {
         if (i != 0) return;
-        create(1, 1, 1);
+        created(1, 1, 1);
         post(0);
         post(1);
         yield();
@@ -152,18 +138,27 @@ struct Blocks : Breathing<3> {
     }
 };
 
-// Two workers block and come back at once: two are too many for a moment, nobody rests while a task waits.
+// Workers block and come back at once: two are too many for a moment, nobody rests while a task waits, and nobody begins
+// a task (but the next of its batch) while another has just begun one, and has not blocked.
+template <Kind kKind, uint64_t kKeep>
 struct BackAtOnce : Breathing<4> {
-    BackAtOnce() { options.keep_alive = uint64_t{1} << 40; }
+    int fresh = 0;
+    BackAtOnce() {
+        options.kind = kKind;
+        options.keep_alive = kKeep;
+    }
     void begun() override {
         Worker *w = this_thread == nullptr ? nullptr : this_thread->self;
+        CHECK(fresh++ == 0 || kKind != Kind::kShared);
+        yield();
+        fresh--;  // before the place is free
         if (w == nullptr || !w->block()) return;
         yield();
         w->unblock();
     }
     void run(unsigned i) override {
         if (i != 0) return;
-        create(1, 1, 2);
+        created(1, 1, 4);
         for (int k = 0; k < 4; k++) post(k);
         thread_ends();
     }
@@ -175,15 +170,13 @@ struct BackAtOnce : Breathing<4> {
 
 // Paused and resumed, while tasks come and a batch is under way.
 struct Pauses : Breathing<4> {
-    Atomic<int> ready;
     void run(unsigned i) override {
         if (i == 0) {
-            create(1, 2);
-            ready.store(1, memory_order_release);
+            created(1, 2);
             offer(0, 3);
             post(3);
         } else {
-            while (ready.load(memory_order_acquire) == 0) yield();
+            await_creation();
             g->pause();
             yield();
             g->resume();
@@ -194,7 +187,6 @@ struct Pauses : Breathing<4> {
 
 // Fewer, then more.
 struct Resizes : Breathing<3> {
-    Atomic<int> ready;
     Condition last;
     Resizes() {
         options.keep_alive = uint64_t{1} << 40;
@@ -205,11 +197,10 @@ struct Resizes : Breathing<3> {
     }
     void run(unsigned i) override {
         if (i == 0) {
-            create(2, 2);
-            ready.store(1, memory_order_release);
+            created(2, 2);
             for (int k = 0; k < 3; k++) post(k);
         } else {
-            while (ready.load(memory_order_acquire) == 0) yield();
+            await_creation();
             g->resize(1, 1);
             yield();
             g->resize(1, 2);
@@ -250,6 +241,48 @@ struct Watched : Staged<2, 1> {
     Atomic<int> done;
 };
 
+// A task sleeps, and does not say so, until another has run. The sentinel looks.
+struct Excused : Breathing<2> {
+    Condition second;
+    Excused() {
+        options.keep_alive = uint64_t{1} << 40;
+        options.stuck_after = 1;
+        tasks[0].until = &second;
+    }
+    void begun() override {
+        if (tasks[1].ran) second.meet();
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 1, 1);
+            post(0);
+            post(1);
+        } else {
+            await_creation();
+            while (!over.met) {
+                g->stuck.look(*g);
+                yield();
+            }
+        }
+        thread_ends();
+    }
+};
+
+// More workers at once, though there is nothing to do.
+struct MoreAtLeast : Breathing<1> {
+    MoreAtLeast() { options.keep_alive = uint64_t{1} << 40; }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        created(0, 1, 1);
+        g->resize(1, 1);
+        CHECK(g->roster.active_.load(memory_order_relaxed) == 1);
+        g->resize(2, 2);
+        CHECK(g->roster.active_.load(memory_order_relaxed) == 2);
+        post(0);
+        thread_ends();
+    }
+};
+
 }  // namespace
 
 int main() {
@@ -262,10 +295,17 @@ int main() {
     ok &= holds<LeavesTheOther>("leaves the other", 20'000);
     ok &= holds<Ends<false>>("ends", 20'000);
     ok &= holds<Ends<true>>("ends, now", 20'000);
-    ok &= holds<Blocks>("blocks", 20'000);
-    ok &= holds<BackAtOnce>("back at once", 20'000);
+    constexpr uint64_t kLong = uint64_t{1} << 40;
+    ok &= holds<Blocks<Kind::kStealing, kLong>>("blocks", 20'000);
+    ok &= holds<Blocks<Kind::kStealing, 2>>("blocks, rests briefly", 20'000);
+    ok &= holds<Blocks<Kind::kShared, kLong>>("blocks, shared", 20'000);
+    ok &= holds<BackAtOnce<Kind::kStealing, kLong>>("back at once", 20'000);
+    ok &= holds<BackAtOnce<Kind::kStealing, 2>>("back at once, briefly", 20'000);
+    ok &= holds<BackAtOnce<Kind::kShared, 2>>("back at once, shared", 20'000);
     ok &= holds<Pauses>("pauses", 20'000);
     ok &= holds<Resizes>("resizes", 20'000);
     ok &= holds<Watched>("watched", 20'000);
+    ok &= holds<Excused>("excused", 20'000);
+    ok &= holds<MoreAtLeast>("more at least", 20'000);
     return ok ? 0 : 1;
 }

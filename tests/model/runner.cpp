@@ -51,9 +51,11 @@ rl::test_result_e judge(const Plan &p, unsigned long iterations, std::ostream &o
     switch (p.threads * 10 + p.started) {
         case 12: return judge<1, 2>(p, iterations, out);
         case 21: return judge<2, 1>(p, iterations, out);
+        case 24: return judge<2, 4>(p, iterations, out);
         case 20: return judge<2, 0>(p, iterations, out);
         case 34: return judge<3, 4>(p, iterations, out);
         case 30: return judge<3, 0>(p, iterations, out);
+        case 44: return judge<4, 4>(p, iterations, out);
         case 40: return judge<4, 0>(p, iterations, out);
         case 50: return judge<5, 0>(p, iterations, out);
     }

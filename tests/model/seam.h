@@ -93,6 +93,18 @@ class Atomic : private rl::generic_atomic<T, false> {
     }
 };
 
+// relacy writes pointers down as void *.
+template <class T>
+class Atomic<const T *> {
+  public:
+    Atomic(const T *v = nullptr, HC_PLACE) : body_(const_cast<T *>(v), at) {}
+    const T *load(Order o, HC_PLACE) const { return body_.load(o, at); }
+    void store(const T *v, Order o, HC_PLACE) { body_.store(const_cast<T *>(v), o, at); }
+
+  private:
+    Atomic<T *> body_;
+};
+
 template <class T>
 class Plain {
   public:

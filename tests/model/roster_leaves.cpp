@@ -1,0 +1,136 @@
+// Workers that leave (src/group/roster.h), while something comes that is no task in a lane: a timer, a fork, a pause, the end; or while
+// the system has no thread.
+#include "model.h"
+//
+#include "breathing.h"
+#include "group/forks.h"
+
+using namespace hc;
+using namespace hc::model;
+
+namespace {
+
+// Timers are armed, by two threads.
+struct Armed : Breathing<4> {
+    void arm(int i, uint64_t delay) {
+        const uint64_t at = hc::now();
+        CHECK(schedule(g, entry(i), at + delay, at) == Submit::kOk);
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 1);
+            post(0);
+            arm(1, 3);
+        } else {
+            await_creation();
+            arm(2, 2);
+            arm(3, 4);
+        }
+        thread_ends();
+    }
+};
+
+// A fork is pushed, and its owner stands still until it has been run.
+struct Forked : Breathing<1> {
+    Condition ran;
+    Plain<int> value{0};
+    static Forked &me() { return *static_cast<Forked *>(now); }
+    static void nothing(Slot *, void *) {}
+    static void forked(Slot *, void *) {
+        me().value = 1;
+        me().ran.meet();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        created(0, 1);
+        Slot *at = nullptr;
+        CHECK(fork_enter(g, &at) == Enter::kOk);
+        Frame f;
+        at = fork_push(at, &f, nothing, nullptr);  // a worker comes; after this the limit stands, unless it is taken away
+        at = fork_join(at, &f);
+        yield();
+        at = fork_push(at, &f, forked, nullptr);
+        ran.wait();
+        at = fork_join(at, &f);
+        CHECK(value == 1);
+        fork_leave(at);
+        refuse(0);
+        thread_ends();
+    }
+};
+
+// It is paused, and goes on.
+struct Paused : Breathing<3> {
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 1);
+            for (int k = 0; k < 3; k++) post(k);
+        } else {
+            await_creation();
+            g->pause();
+            yield();
+            g->resume();
+        }
+        thread_ends();
+    }
+};
+
+// It is resized, down and up.
+struct Resized : Breathing<4> {
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 2);
+            for (int k = 0; k < 3; k++) post(k);
+        } else {
+            await_creation();
+            g->resize(0, 1);
+            post(3);
+            g->resize(1, 2);
+        }
+        thread_ends();
+    }
+};
+
+// There is one thread, and it may leave: a task may then wait for another, until somebody comes who needs it.
+struct StarvedDrain : Breathing<3, 1> {
+    StarvedDrain() { withheld = 3; }
+    void run(unsigned) override {
+        created(0, 2);
+        for (int k = 0; k < 3; k++) offer(k);
+        machine.threads_left = std::max(machine.threads_left, 0) + std::exchange(withheld, 0);
+        machine.ticks += 200'000'000;
+        CHECK(g->drain(kNever));
+        for (auto &t : tasks) CHECK(t.refused == 1 || t.result == 1);
+        thread_ends();
+    }
+};
+
+// The same at the end: what nobody can run is handed back.
+struct StarvedEnd : Breathing<4, 1> {
+    StarvedEnd() {
+        withheld = 3;
+        shut_down_at_end = false;
+    }
+    void run(unsigned) override {
+        created(0, 2);
+        for (int k = 0; k < 3; k++) offer(k);
+        const uint64_t at = hc::now();
+        if (schedule(g, entry(3), at + kFarOff, at) != Submit::kOk) refuse(3);
+        g->shutdown(false);
+        CHECK(g->await(kNever));
+        thread_ends();
+    }
+};
+
+}  // namespace
+
+int main() {
+    bool ok = true;
+    ok &= holds<Armed>("armed", 20'000);
+    ok &= holds<Forked>("forked", 20'000);
+    ok &= holds<Paused>("paused", 20'000);
+    ok &= holds<Resized>("resized", 20'000);
+    ok &= holds<StarvedDrain>("starved, drained", 20'000);
+    ok &= holds<StarvedEnd>("starved, ended", 20'000);
+    return ok ? 0 : 1;
+}
