@@ -71,14 +71,17 @@ bool Roster::hire(Group &g) {
     return false;
 }
 
+// Counted before it moves: who comes, finds nothing to do, and may not leave, sleeps without an end.
 bool Roster::bring(Group &g) {
     Locked l(lock_);
+    count_active(1);
     Worker *w = reserve_;
     if (w != nullptr) {
         reserve_ = w->next_in_reserve;
         w->call = Worker::Call::kCome;
         g.bed(w->index()).unpark();
     } else if (!hire(g)) {
+        count_active(-1);
         if (wanted_ == leaving_) {
             gate_->did_not_come();
             return false;
@@ -86,13 +89,16 @@ bool Roster::bring(Group &g) {
         wanted_++;
         return true;
     }
-    arrived();
+    gate_->lower(Gate::kEmpty);
     return true;
 }
 
 // Under lock_.
+void Roster::count_active(int n) {
+    active_.store(active_.load(memory_order_relaxed) + static_cast<uint32_t>(n), memory_order_relaxed);
+}
 void Roster::arrived() {
-    active_.store(active_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+    count_active(1);
     gate_->lower(Gate::kEmpty);
 }
 

@@ -83,6 +83,7 @@ class Roster {
     bool hire(Group &g);
     bool sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline);
     void arrived();
+    void count_active(int n);
     void add_places(uint32_t n) { gate_->add_places(n - less_surplus(n)); }
     uint32_t less_surplus(uint32_t most);
 

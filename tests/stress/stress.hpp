@@ -60,6 +60,8 @@ struct shape {
         hc_group_options o = HC_GROUP_OPTIONS_INIT;
         o.max_workers = workers;
         if (spin == HC_NONE32) o.min_workers = workers;  // the others breathe
+        o.stuck_after = HC_NONE64;  // who is held stays one of the workers
+        if (workers == 1) o.stuck_after = 0;
         o.spin = spin;
         return o;
     }
