@@ -63,8 +63,14 @@ bool Roster::hire(Group &g) {
     do
         if (n == 0) return false;  // the group has ended
     while (!threads_.compare_exchange_weak(n, n + 1, memory_order_relaxed, memory_order_relaxed));
-    w->hired = true;  // before the thread starts, which may end before start() has returned
-    if (w->prepare() && w->start()) return true;
+    // Before the thread starts: it may be done, and ask whether it may leave, before start() has returned.
+    w->hired = true;
+    count_active(1);
+    if (w->prepare() && w->start()) {
+        gate_->lower(Gate::kEmpty);
+        return true;
+    }
+    count_active(-1);
     w->hired = false;
     threads_.fetch_sub(1, memory_order_relaxed);
     retry_at_ = after(kRetry);
@@ -78,21 +84,21 @@ bool Roster::bring(Group &g) {
         reserve_ = w->next_in_reserve;
         w->call = Worker::Call::kCome;
         g.bed(w->index()).unpark();
-    } else if (!hire(g)) {
-        if (wanted_ == leaving_) {
-            gate_->did_not_come();
-            return false;
-        }
-        wanted_++;
+        arrived();
         return true;
     }
-    arrived();
+    if (hire(g)) return true;
+    if (wanted_ == leaving_) {
+        gate_->did_not_come();
+        return false;
+    }
+    wanted_++;
     return true;
 }
 
 // Under lock_.
 void Roster::arrived() {
-    active_.store(active_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+    count_active(1);
     gate_->lower(Gate::kEmpty);
 }
 

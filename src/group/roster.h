@@ -80,6 +80,7 @@ class Roster {
     Worker *free_slot(Group &g);
     bool hire(Group &g);
     void arrived();
+    void count_active(int n) { active_.store(active_.load(memory_order_relaxed) + static_cast<uint32_t>(n), memory_order_relaxed); }
     void add_places(uint32_t n) { gate_->add_places(n - less_surplus(n)); }
     uint32_t less_surplus(uint32_t most);
 
