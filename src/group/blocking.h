@@ -7,6 +7,7 @@ namespace hc {
 
 bool blocking_begin();  // of the calling thread. True: another worker may work meanwhile
 void blocking_end();
+inline uint32_t blocking_depth() { return this_thread == nullptr ? 0 : this_thread->blocking; }
 // All but so many of its begins, if there are more. In the child of a fork: none.
 inline void blocking_end_to(uint32_t depth) {
     ThreadRecord *t = this_thread;

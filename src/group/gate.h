@@ -111,6 +111,7 @@ class Gate {
 
     // All that are parked now; who parks later has seen why. Each by its own bed: the first may be back in its before the last is woken.
     void wake_all() {
+        if (parked(word_.load(memory_order_acquire)) == 0) return;  // pairs with the release in announce(): the word | the bits
         for (uint32_t k = 0; k < bed_words_; k++)
             for (uint64_t bits = beds_[k].load(memory_order_relaxed); bits != 0; bits &= bits - 1)
                 wake_in_bed(k * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
@@ -176,7 +177,8 @@ class Gate {
     // Then heavy_fence(), then look everywhere, then cancel() or sleep().
     void announce(uint32_t i, bool was_searching) {
         beds_[i / 64].fetch_or(uint64_t{1} << i % 64, memory_order_relaxed);
-        word_.fetch_add(kOneParked - (was_searching ? kOneSearcher : 0), memory_order_relaxed);
+        // release: who sees it counted sees its bit; pairs with the acquire in wake_all()
+        word_.fetch_add(kOneParked - (was_searching ? kOneSearcher : 0), memory_order_release);
     }
 
     // True: SEARCHING again. False: a token is on its way; sleep() will return soon.

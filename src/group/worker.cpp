@@ -141,7 +141,7 @@ void Worker::run_batch() {
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     const Gate &gate = group_.gate;
-    const uint32_t blocking = this_thread->blocking;  // of a task that waits, on top of which these run
+    const uint32_t blocking = blocking_depth();  // of a task that waits, on top of which these run
     Entry e;
     idle_since_ = 0;
     seen.since.store(coarse_now(), memory_order_relaxed);

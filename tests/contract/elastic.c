@@ -286,10 +286,11 @@ static void nothing_that_comes_in_other_ways_is_lost_then(void) {
 }
 
 static void a_timer_keeps_one_worker(void) {
+    static atomic_int never_fires;
     hc_group_options options = elastic_options(HC_KIND_STEALING, HC_NONE32, 8, &all);
     options.keep_alive = 1 * us;
     hc_group *g = group_with(&options);
-    hc_timer *t = timer_of(g, count_task, NULL, &(atomic_int){0}, HOUR);
+    hc_timer *t = timer_of(g, count_task, NULL, &never_fires, HOUR);
     hold at;
     hold_all(g, &at, 8);
     hold_release(&at);
@@ -701,7 +702,7 @@ static void a_start_hook_may_submit(void) {
             options.on_thread_start = submits_from_its_hook;
             from_hooks = 0;
             hc_group *g = group_with(&options);
-            CHECK(stats_of(g).workers >= least);
+            UNTIL(stats_of(g).workers >= least); /* the last may be on its way, brought by a hook */
             CHECK_OK(hc_group_destroy(g));
         }
 }

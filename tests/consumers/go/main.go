@@ -14,10 +14,12 @@ typedef struct { hc_fn fn; uintptr_t arg; } hc_call;
 typedef struct {
     uint32_t size, flags;
     const char *name;
-    uint32_t max_workers, kind;
-    uint64_t capacity;
+    uint32_t min_workers, max_workers, spare_workers, kind;
+    uint64_t keep_alive, stuck_after, capacity;
     uint32_t full_policy, spin;
-    uint64_t stack_size;
+    uint64_t full_timeout, stack_size;
+    const uint32_t *cpus;
+    uint32_t cpu_count, reserved;
     void *user, *on_thread_start, *on_thread_stop;
     void (*on_unrun)(void *user, hc_fn fn, uintptr_t arg, int32_t why);
 } hc_group_options;
