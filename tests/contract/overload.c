@@ -615,11 +615,13 @@ static void a_drop_may_fork(void) {
                 check_deadline(20);
                 CHECK(rc == HC_EFORKED || rc == HC_OK);
                 CHECK_RC(hc_submit(g, count_task, NULL), HC_EFORKED);
+#if !CHECK_TSAN /* that tool cannot start threads in a child of a process that had some */
                 atomic_int ran = 0;
                 hc_group *mine = group_of(1);
                 CHECK_OK(hc_submit(mine, count_task, &ran));
                 CHECK_OK(hc_group_destroy(mine));
                 CHECK_EQ(ran, 1);
+#endif
                 _exit(0);
             }
             CHECK_OK(rc);
