@@ -86,7 +86,7 @@ bool Roster::bring(Group &g) {
             gate_->did_not_come();
             return false;
         }
-        wanted_++;
+        wanted_ = wanted_ + 1;
         return true;
     }
     gate_->lower(Gate::kEmpty);
@@ -108,7 +108,7 @@ bool Roster::leave(Worker &w) {
     if (closing_ || active <= least_.load(memory_order_relaxed)) return false;
     active_.store(active - 1, memory_order_relaxed);
     w.leaves = true;
-    leaving_++;
+    leaving_ = leaving_ + 1;
     if (active == 1) gate_->raise(Gate::kEmpty);
     gate_->leave();
     return true;
@@ -117,11 +117,11 @@ bool Roster::leave(Worker &w) {
 bool Roster::come_back(Worker &w) {
     Locked l(lock_);
     if (wanted_ != 0)
-        wanted_--;
+        wanted_ = wanted_ - 1;
     else if (!gate_->come())
         return false;
     w.leaves = false;
-    leaving_--;
+    leaving_ = leaving_ - 1;
     arrived();
     return true;
 }
@@ -154,11 +154,11 @@ bool Roster::sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline) {
             return w.call == Worker::Call::kCome;
         }
         if (woken != Woken::kTimedOut) continue;
-        Worker **at = &reserve_;
-        while (*at != &w) at = &(*at)->next_in_reserve;
-        *at = w.next_in_reserve;
+        Plain<Worker *> *at = &reserve_;
+        while (*at != &w) at = &static_cast<Worker *>(*at)->next_in_reserve;
+        *at = static_cast<Worker *>(w.next_in_reserve);
         w.leaves = true;
-        leaving_++;
+        leaving_ = leaving_ + 1;
         return false;
     }
 }
@@ -169,9 +169,9 @@ bool Roster::bury(Worker &w) {
     {
         Locked l(lock_);
         if (std::exchange(w.leaves, false)) {
-            leaving_--;
+            leaving_ = leaving_ - 1;
             if (wanted_ != 0) {
-                wanted_--;
+                wanted_ = wanted_ - 1;
                 if (w.prepare()) {
                     arrived();
                     return true;

@@ -96,12 +96,12 @@ class Roster {
     Atomic<uint32_t> surplus_{0}, blocked_{0};
     Atomic<uint32_t> threads_{kOpen};
     Mutex lock_;
-    Worker *reserve_ = nullptr;
-    uint32_t leaving_ = 0, wanted_ = 0;  // threads on their way out; and how many of them are to turn back
-    bool closing_ = false;
-    uint64_t retry_at_ = 0;  // a thread could not be had: not again before
-    bool has_last_ = false;
-    Thread last_{};  // the last that left: joined by the next
+    Plain<Worker *> reserve_{nullptr};
+    Plain<uint32_t> leaving_{0}, wanted_{0};  // threads on their way out; and how many of them are to turn back
+    Plain<bool> closing_{false};
+    Plain<uint64_t> retry_at_{0};  // a thread could not be had: not again before
+    Plain<bool> has_last_{false};
+    Plain<Thread> last_{Thread{}};  // the last that left: joined by the next
 };
 
 }  // namespace hc

@@ -40,10 +40,11 @@ class alignas(64) Worker {
     bool blocked() const { return declared_.load(memory_order_relaxed) || excused_.load(memory_order_relaxed); }
 
     // The roster's, under its lock.
-    enum class Call { kNone, kCome, kGo } call = Call::kNone;
-    Worker *next_in_reserve = nullptr;
-    bool hired = false;   // there is a thread,
-    bool leaves = false;  // which is on its way out
+    enum Call { kNone, kCome, kGo };
+    Plain<Call> call{Call::kNone};
+    Plain<Worker *> next_in_reserve{nullptr};
+    Plain<bool> hired{false};   // there is a thread,
+    Plain<bool> leaves{false};  // which is on its way out
 
     // Its task blocks, and lets another worker come meanwhile. False: the cap is reached.
     bool block();

@@ -59,7 +59,6 @@ MODELS = {
     'group/stuck.cpp': ['roster'],
     'group/blocking.cpp': ['roster', 'waitlist'],
     'group/waitlist.h': ['waitlist'],
-    'group/overload.h': ['waitlist', 'closing'],
     'group/overload.cpp': ['waitlist', 'closing'],
     'group/worker.cpp': ['roster', 'roster_ends', 'sleep', 'closing', 'timers'],
     'group/worker.h': ['closing', 'sleep'],
@@ -97,7 +96,7 @@ CALLS = {
              'covers': 'true', 'has_room': 'false', 'keeping': 'false', 'all_gone': 'true', 'reap_timers': 'false',
              'come_back': 'false', 'come': 'false', 'did_not_come': 'void()', 'step_back': 'false', 'take_places': '0',
              'add_places': 'void()', 'less_surplus': '0', 'first_worker': 'true', 'too_few': 'false',
-             'winding_up': 'false', 'half_empty': 'true', 'awaited': 'false', 'arrived': 'void()'},
+             'winding_up': 'false', 'arrived': 'void()'},
 }
 # Where they do not return what can be had from that: file, call, instead.
 INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody')]
@@ -164,8 +163,9 @@ BY_HAND = [
     ('group/group.cpp', 'look', r'thread_yield\(\);', 'return true;'),
     ('group/closing.cpp', 'look', r'gate\.lower\(Gate::kPaused\);', ''),
     ('group/closing.cpp', 'look', r'roster\.close\(\*this\);', ''),
+    ('group/waitlist.h', 'look', r'!awaited\(\)', 'true'),
+    ('group/group.cpp', 'look', r'if \(!changed\.awaited\(\)\) return;', 'return;'),
     ('group/waitlist.h', 'look', r'if \(closed\(\)\) return Got::kClosed;', ''),
-    ('group/overload.cpp', 'look', r'full\.policy == Full::kWait && ', 'false && '),
     ('group/sleep.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/find.cpp', 'look', r'owes_look_ = true;', ''),
     ('group/sleep.cpp', 'look', r'group_\.timers\.end_watch\(turn, \w+\)', 'void()'),

@@ -30,7 +30,8 @@ struct Armed : Breathing<4> {
     }
 };
 
-// A fork is pushed, and its owner stands still until it has been run.
+// A fork is pushed, and its owner stands still until it has been run. The only worker leaves, or blocks.
+template <bool kBlocks>
 struct Forked : Breathing<1> {
     Condition ran;
     Plain<int> value{0};
@@ -40,9 +41,16 @@ struct Forked : Breathing<1> {
         me().value = 1;
         me().ran.meet();
     }
+    void begun() override {
+        if (!kBlocks) return;
+        CHECK(this_thread->self->block());
+        ran.wait();
+        this_thread->self->unblock();
+    }
     void run(unsigned i) override {
         if (i != 0) return;
-        created(0, 1);
+        kBlocks ? created(1, 1, 1) : created(0, 1);
+        if (kBlocks) post(0);
         Slot *at = nullptr;
         CHECK(fork_enter(g, &at) == Enter::kOk);
         Frame f;
@@ -54,7 +62,7 @@ struct Forked : Breathing<1> {
         at = fork_join(at, &f);
         CHECK(value == 1);
         fork_leave(at);
-        refuse(0);
+        if (!kBlocks) refuse(0);
         thread_ends();
     }
 };
@@ -122,15 +130,33 @@ struct StarvedEnd : Breathing<4, 1> {
     }
 };
 
+// One that was to turn back has no memory for it: its place is free again.
+struct Forgotten : Breathing<3, 1> {
+    void run(unsigned) override {
+        created(0, 1);
+        offer(0);
+        machine.no_memory = true;
+        offer(1);
+        offer(2);
+        pass(4);
+        machine.no_memory = false;
+        machine.ticks += 200'000'000;
+        CHECK(g->drain(kNever));
+        thread_ends();
+    }
+};
+
 }  // namespace
 
 int main() {
     bool ok = true;
     ok &= holds<Armed>("armed", 20'000);
-    ok &= holds<Forked>("forked", 20'000);
+    ok &= holds<Forked<false>>("forked", 50'000);
+    ok &= holds<Forked<true>>("forked, blocked", 50'000);
     ok &= holds<Paused>("paused", 20'000);
     ok &= holds<Resized>("resized", 20'000);
     ok &= holds<StarvedDrain>("starved, drained", 20'000);
+    ok &= holds<Forgotten>("forgotten", 20'000);
     ok &= holds<StarvedEnd>("starved, ended", 20'000);
     return ok ? 0 : 1;
 }

@@ -148,6 +148,7 @@ struct Machine {
     int sleepers;
     uint64_t ticks;      // the clock
     int threads_left = Machine::kThreads;  // to be started; then the system has none
+    bool no_memory;
     unsigned long life;  // counts iterations
     void (*at_switch)(rl::thread_id_t from, rl::thread_id_t to);  // keeps a thread-local variable; from < 0: none
 

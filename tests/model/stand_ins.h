@@ -19,7 +19,9 @@ void futex_wake(const Atomic<uint32_t> &word, int threads) {
 }
 
 // relacy's heap: it finds leaks, and what touches an atomic that is gone.
-void *memory::allocate(size_t size, size_t) noexcept { return rl::rl_malloc(size, rl::debug_info("allocate")); }
+void *memory::allocate(size_t size, size_t) noexcept {
+    return model::machine.no_memory ? nullptr : rl::rl_malloc(size, rl::debug_info("allocate"));
+}
 void memory::release(void *p, size_t, size_t) noexcept { rl::rl_free(p, rl::debug_info("release")); }
 bool memory::set_hooks(Alloc, Free, void *) { return false; }
 void memory::freeze_hooks() {}
