@@ -202,14 +202,16 @@ bool Group::resume() {
 
 void Group::go_on() {
     gate.lower(Gate::kPaused);
-    heavy_fence();  // pairs with heavy_fence in park(), and with light_fence in a submit: the word | the word, the queues
+    if (options_.kind == Kind::kStealing) divert_forks();
+    // Pairs with heavy_fence in park(), and with light_fence in a submit and in Deque::push(): the word, the limit | the word, the queues
+    heavy_fence();
     gate.wake_all();
-    if (!queues_empty()) wake_one();
+    if (work_waits()) wake_one();
 }
 
 void Group::resize(uint32_t least, uint32_t most) {
     roster.resize(least, most);
-    look_for_more([this] { return !queues_empty(); });
+    look_for_more([this] { return work_waits(); });
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
     while (roster.too_few() && gate.come() && roster.bring(*this)) {
     }
@@ -222,6 +224,12 @@ bool Group::queues_empty() {
     empty = empty && timers.all_gone();
     for (uint32_t i = 0; i < roster.made(); i++) empty = empty && !roster.at(i).batch().has_rest();
     return empty;
+}
+
+bool Group::work_waits() {
+    bool forks = false;
+    for (Deque *d = deques(); d != nullptr; d = d->next) forks = forks || d->has_work() != 0;
+    return forks || !queues_empty();
 }
 
 // What has begun only grows, and what was accepted does not: if the sums are equal, nothing is in between.

@@ -169,16 +169,37 @@ struct BackAtOnce : Breathing<4> {
 };
 
 // Paused and resumed, while tasks come and a batch is under way.
+template <Kind kKind>
 struct Pauses : Breathing<4> {
+    Pauses() { options.kind = kKind; }
     void run(unsigned i) override {
         if (i == 0) {
-            created(1, 2);
+            created(kKind == Kind::kPinned ? 2 : 1, 2);
             offer(0, 3);
             post(3);
         } else {
             await_creation();
             g->pause();
             yield();
+            g->resume();
+        }
+        thread_ends();
+    }
+};
+
+// There is nobody, a task comes, and the group goes on. Its last worker left when the submitter had seen it.
+struct GoesOn : Breathing<1> {
+    Condition paused;
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 1);
+            paused.wait();
+            g->gate.lower(Gate::kEmpty);
+            post(0);
+        } else {
+            await_creation();
+            g->pause();
+            paused.meet();
             g->resume();
         }
         thread_ends();
@@ -302,7 +323,9 @@ int main() {
     ok &= holds<BackAtOnce<Kind::kStealing, kLong>>("back at once", 20'000);
     ok &= holds<BackAtOnce<Kind::kStealing, 2>>("back at once, briefly", 20'000);
     ok &= holds<BackAtOnce<Kind::kShared, 2>>("back at once, shared", 20'000);
-    ok &= holds<Pauses>("pauses", 20'000);
+    ok &= holds<Pauses<Kind::kStealing>>("pauses", 20'000);
+    ok &= holds<Pauses<Kind::kPinned>>("pauses, pinned", 20'000);
+    ok &= holds<GoesOn>("goes on", 20'000);
     ok &= holds<Resizes>("resizes", 20'000);
     ok &= holds<Watched>("watched", 20'000);
     ok &= holds<Excused>("excused", 20'000);

@@ -30,9 +30,12 @@ struct Armed : Breathing<4> {
     }
 };
 
-// A fork is pushed, and its owner stands still until it has been run. The only worker leaves, or blocks.
-template <bool kBlocks>
+// A fork is pushed, and its owner stands still until it has been run. The only worker leaves, or blocks; or
+// the group is paused, and goes on; or the worker is in a task until then, and there may be one more.
+enum class While { kLeaves, kBlocks, kPaused, kResized };
+template <While kHow>
 struct Forked : Breathing<1> {
+    static constexpr bool kTask = kHow == While::kBlocks || kHow == While::kResized;
     Condition ran;
     Plain<int> value{0};
     static Forked &me() { return *static_cast<Forked *>(now); }
@@ -42,15 +45,23 @@ struct Forked : Breathing<1> {
         me().ran.meet();
     }
     void begun() override {
-        if (!kBlocks) return;
-        CHECK(this_thread->self->block());
+        const bool blocks = kHow == While::kBlocks;
+        if (blocks) CHECK(this_thread->self->block());
         ran.wait();
-        this_thread->self->unblock();
+        if (blocks) this_thread->self->unblock();
+    }
+    void other() {
+        await_creation();
+        if (kHow == While::kResized) return g->resize(1, 2);
+        if (kHow != While::kPaused) return;
+        g->pause();
+        yield();
+        g->resume();
     }
     void run(unsigned i) override {
-        if (i != 0) return;
-        kBlocks ? created(1, 1, 1) : created(0, 1);
-        if (kBlocks) post(0);
+        if (i != 0) return other();
+        created(kTask, 1, 1);
+        if (kTask) post(0);
         Slot *at = nullptr;
         CHECK(fork_enter(g, &at) == Enter::kOk);
         Frame f;
@@ -62,7 +73,7 @@ struct Forked : Breathing<1> {
         at = fork_join(at, &f);
         CHECK(value == 1);
         fork_leave(at);
-        if (!kBlocks) refuse(0);
+        if (!kTask) refuse(0);
         thread_ends();
     }
 };
@@ -151,8 +162,10 @@ struct Forgotten : Breathing<3, 1> {
 int main() {
     bool ok = true;
     ok &= holds<Armed>("armed", 20'000);
-    ok &= holds<Forked<false>>("forked", 50'000);
-    ok &= holds<Forked<true>>("forked, blocked", 50'000);
+    ok &= holds<Forked<While::kLeaves>>("forked", 50'000);
+    ok &= holds<Forked<While::kBlocks>>("forked, blocked", 50'000);
+    ok &= holds<Forked<While::kPaused>>("forked, paused", 50'000);
+    ok &= holds<Forked<While::kResized>>("forked, resized", 50'000);
     ok &= holds<Paused>("paused", 20'000);
     ok &= holds<Resized>("resized", 20'000);
     ok &= holds<StarvedDrain>("starved, drained", 20'000);

@@ -49,6 +49,36 @@ struct Impatient : Staged<3, 3> {
     }
 };
 
+// The only worker is in a task until the submitter is told that the group has been shut down: no room comes before.
+struct StuckEnd : Staged<3, 3> {
+    Condition told;
+    StuckEnd() {
+        options.capacity = 1;
+        options.full = Full::kWait;
+        shut_down_at_end = false;
+        build(1);
+        CHECK(g->budget.take(1, 1) == 1);
+        give(0, {0});
+        tasks[0].until = &told;
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            offer(1);
+            offer(2);
+            told.meet();
+        }
+        if (i == 1) {
+            g->shutdown(false);
+            CHECK(g->await(kNever));
+        }
+        if (i == 2) {
+            worker(0).run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+};
+
 }  // namespace
 
 int main() {
@@ -56,5 +86,6 @@ int main() {
     ok &= holds<Waiting<false>>("waiting", 20'000);
     ok &= holds<Waiting<true>>("waiting, shut down", 20'000);
     ok &= holds<Impatient>("impatient", 20'000);
+    ok &= holds<StuckEnd>("stuck end", 20'000);
     return ok ? 0 : 1;
 }
