@@ -212,6 +212,7 @@ void Group::go_on() {
 void Group::resize(uint32_t least, uint32_t most) {
     roster.resize(least, most);
     look_for_more([this] { return work_waits(); });
+    heavy_fence();  // pairs with heavy_fence in park(): least_ | the word
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
     while (roster.too_few() && gate.come() && roster.bring(*this)) {
     }

@@ -304,6 +304,20 @@ struct MoreAtLeast : Breathing<1> {
     }
 };
 
+// None at least: those that sleep without an end hear of it, and leave.
+struct FewerAtLeast : Breathing<1, 1> {
+    void run(unsigned) override {
+        created(2, 2);
+        g->resize(0, 2);
+        while (g->roster.threads() != 0) {
+            static_cast<void>(hc::now());
+            yield();
+        }
+        post(0);
+        thread_ends();
+    }
+};
+
 }  // namespace
 
 int main() {
@@ -330,5 +344,6 @@ int main() {
     ok &= holds<Watched>("watched", 20'000);
     ok &= holds<Excused>("excused", 20'000);
     ok &= holds<MoreAtLeast>("more at least", 20'000);
+    ok &= holds<FewerAtLeast>("fewer at least", 20'000);
     return ok ? 0 : 1;
 }

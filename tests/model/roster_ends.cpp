@@ -143,7 +143,9 @@ struct SleepsOn : Breathing<3, 1> {
     }
 };
 
-// The sentinel is about to look no more, while a worker comes back from blocking: all are busy then, and it must be told.
+// The sentinel is about to look no more, while a worker comes back from blocking, or there may be one less: all are busy then, and it
+// must be told.
+template <bool kResized>
 struct WatchedBack : Staged<2, 1> {
     WatchedBack() {
         options.spares = 1;
@@ -152,14 +154,17 @@ struct WatchedBack : Staged<2, 1> {
         g->stuck.listed_.store(true, memory_order_relaxed);
         g->stuck.calm_ = 1000;
         give(0, {0});
-        g->roster.blocked_.store(1, memory_order_relaxed);  // it has said so
+        if (kResized)
+            g->roster.most_.store(2, memory_order_relaxed);
+        else
+            g->roster.blocked_.store(1, memory_order_relaxed);  // it has said so
         g->gate.add_places(1);
         machine.threads_left = 0;
     }
     Atomic<int> done;
     void thread(unsigned i) override {
         if (i == 0) {
-            worker(0).unblock();
+            kResized ? g->resize(1, 1) : worker(0).unblock();
             CHECK(g->gate.all_busy());
         } else {
             g->stuck.look(*g);
@@ -199,10 +204,11 @@ int main() {
     ok &= holds<EndsTogether>("ends together", 50'000);
     ok &= holds<EndsBlocked>("ends, blocked", 50'000);
     ok &= holds<BlocksForTimer>("blocks for a timer", 20'000);
-    ok &= holds<PausedAtEnd>("paused at the end", 20'000);
+    ok &= holds<PausedAtEnd>("paused at the end", 100'000);
     ok &= holds<SleepsOn<true>>("sleeps on, paused", 20'000);
     ok &= holds<SleepsOn<false>>("sleeps on, closed", 20'000);
-    ok &= holds<WatchedBack>("watched, back", 20'000);
+    ok &= holds<WatchedBack<false>>("watched, back", 20'000);
+    ok &= holds<WatchedBack<true>>("watched, resized", 20'000);
     ok &= holds<Shortage>("shortage", 20'000);
     return ok ? 0 : 1;
 }
