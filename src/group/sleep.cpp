@@ -105,14 +105,14 @@ bool Worker::park(bool searching) {
 
 // SEARCHING, and nothing has come for as long as it was to wait. True: gone. It says so first and then looks a last time, as who
 // parks does: the word, the limit | the queues. If there is work after all, it takes its place back; if that has been taken,
-// somebody has come to do it.
+// somebody has come to do it. Who shuts the group down finds it gone, and lets another come if there is need of one.
 bool Worker::leave() {
     idle_since_ = 0;
     if (!group_.roster.leave(*this)) return false;
     if (group_.options().kind == Kind::kStealing) group_.divert_forks();
     heavy_fence();  // pairs with light_fence in a submit and in publish()
     counters.barriers.add();
-    const bool needed = work_left(1, true) != 0 || group_.timers.uncovered() || group_.winding_up();
+    const bool needed = work_left(1, true) != 0 || group_.timers.uncovered();
     return !(needed && group_.roster.come_back(*this));
 }
 

@@ -15,7 +15,7 @@ struct Breathing : Staged<Threads + 1, Tasks, 4> {
         if (i < Threads) return run(i);
         // To relacy, a thread that is never started hangs.
         this->over.wait();
-        machine.threads_left = std::max(machine.threads_left, 0) + withheld;
+        threads_again();
         Thread t;
         while (machine.threads_left > 0) thread_start(&t, [](void *) -> void * { return nullptr; }, nullptr, 0);
     }
@@ -27,6 +27,10 @@ struct Breathing : Staged<Threads + 1, Tasks, 4> {
     }
     void await_creation() {
         while (ready.load(memory_order_acquire) == 0) yield();
+    }
+    void threads_again() {
+        machine.threads_left = std::max(machine.threads_left, 0) + std::exchange(withheld, 0);
+        machine.ticks += 200'000'000;  // the group tries again after some time
     }
     // Whatever else is to come, comes soon: this looks at the clock.
     void pass(uint64_t ticks) {

@@ -138,6 +138,24 @@ struct Blocks : Breathing<3> {
     }
 };
 
+// It waits for what it has in its own batch.
+struct BlocksBatch : Breathing<2> {
+    Condition second;
+    BlocksBatch() { options.keep_alive = uint64_t{1} << 40; }
+    void begun() override {
+        if (tasks[1].ran) return second.meet();
+        CHECK(this_thread->self->block());
+        second.wait();
+        this_thread->self->unblock();
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        created(1, 1, 1);
+        offer(0, 2);
+        thread_ends();
+    }
+};
+
 // Workers block and come back at once: two are too many for a moment, nobody rests while a task waits, and nobody begins
 // a task (but the next of its batch) while another has just begun one, and has not blocked.
 template <Kind kKind, uint64_t kKeep>
@@ -289,6 +307,92 @@ struct Excused : Breathing<2> {
     }
 };
 
+// The same, and then two more tasks: who was excused is back, and no more than one may run at once.
+struct ExcuseEnds : Breathing<4> {
+    Condition excused, second;
+    Atomic<int> looked;
+    int fresh = 0;
+    ExcuseEnds() {
+        options.kind = Kind::kShared;
+        options.keep_alive = uint64_t{1} << 40;
+        options.stuck_after = 1;
+    }
+    void begun() override {
+        if (tasks[1].ran == 0) {
+            second.wait();
+            while (looked.load(memory_order_acquire) == 0) yield();
+            return;
+        }
+        if (tasks[2].ran + tasks[3].ran == 0) {
+            excused.wait();
+            return second.meet();
+        }
+        CHECK(fresh++ == 0);
+        yield();
+        fresh--;
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 1, 1);
+            post(0);
+            post(1);
+            while (ended < 2) yield();
+            post(2);
+            post(3);
+        } else {
+            await_creation();
+            while (g->roster.blocked() == 0) {
+                g->stuck.look(*g);
+                yield();
+            }
+            looked.store(1, memory_order_release);
+            excused.meet();
+        }
+        thread_ends();
+    }
+};
+
+// One of two searchers steps back, while the other falls asleep and a task comes that is left to them.
+struct StepsBack : Staged<3, 1> {
+    StepsBack() {
+        build(2);
+        g->roster.most_.store(1, memory_order_relaxed);
+        g->roster.surplus_.store(1, memory_order_relaxed);
+    }
+    void thread(unsigned i) override {
+        if (i == 0)
+            post(0);
+        else
+            work(i - 1);
+        thread_ends();
+    }
+};
+
+// It has run the last task, and another drains.
+struct StepsBackLast : Staged<3, 1> {
+    StepsBackLast() {
+        shut_down_at_end = false;
+        build(2);
+        g->roster.most_.store(1, memory_order_relaxed);
+        g->roster.surplus_.store(1, memory_order_relaxed);
+        give(0, {0});
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            CHECK(g->drain(kNever));
+            CHECK(tasks[0].result == 1);
+            g->shutdown(false);
+        } else {
+            if (i == 1) {
+                worker(0).publish(false);
+                worker(0).run_batch();
+            }
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
 // More workers at once, though there is nothing to do.
 struct MoreAtLeast : Breathing<1> {
     MoreAtLeast() { options.keep_alive = uint64_t{1} << 40; }
@@ -334,6 +438,7 @@ int main() {
     ok &= holds<Blocks<Kind::kStealing, kLong>>("blocks", 20'000);
     ok &= holds<Blocks<Kind::kStealing, 2>>("blocks, rests briefly", 20'000);
     ok &= holds<Blocks<Kind::kShared, kLong>>("blocks, shared", 20'000);
+    ok &= holds<BlocksBatch>("blocks, with a batch", 20'000);
     ok &= holds<BackAtOnce<Kind::kStealing, kLong>>("back at once", 20'000);
     ok &= holds<BackAtOnce<Kind::kStealing, 2>>("back at once, briefly", 20'000);
     ok &= holds<BackAtOnce<Kind::kShared, 2>>("back at once, shared", 20'000);
@@ -343,6 +448,9 @@ int main() {
     ok &= holds<Resizes>("resizes", 20'000);
     ok &= holds<Watched>("watched", 20'000);
     ok &= holds<Excused>("excused", 20'000);
+    ok &= holds<ExcuseEnds>("excuse ends", 20'000);
+    ok &= holds<StepsBack>("steps back", 20'000);
+    ok &= holds<StepsBackLast>("steps back, last", 20'000);
     ok &= holds<MoreAtLeast>("more at least", 20'000);
     ok &= holds<FewerAtLeast>("fewer at least", 20'000);
     return ok ? 0 : 1;

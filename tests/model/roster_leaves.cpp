@@ -78,6 +78,94 @@ struct Forked : Breathing<1> {
     }
 };
 
+// The second thread is the only worker: it searches, and is about to leave.
+template <int Tasks, int Threads = 2>
+struct Leaving : Breathing<Tasks, Threads> {
+    void created(uint32_t most) {
+        this->create(0, most);
+        machine.threads_left -= this->withheld;
+        Group *g = this->g;
+        CHECK(g->gate.come());
+        Worker *w = g->roster.make(*g, 0);
+        w->hired = true;
+        g->roster.arrived();
+        g->roster.threads_.fetch_add(1, memory_order_relaxed);
+        this->ready.store(1, memory_order_release);
+    }
+    void leave() {
+        this->await_creation();
+        Worker &w = this->worker(0);
+        CHECK(w.prepare());
+        if (!w.leave() || this->g->worker_gone(w)) Worker::body(&w);
+    }
+};
+
+// The limit stands, for the worker searches.
+struct ForkedLeft : Leaving<1> {
+    Condition ran;
+    static void nothing(Slot *, void *) {}
+    static void forked(Slot *, void *) { static_cast<ForkedLeft *>(now)->ran.meet(); }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1);
+            Slot *at = nullptr;
+            CHECK(fork_enter(g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, nothing, nullptr);
+            at = fork_join(at, &f);
+            at = fork_push(at, &f, forked, nullptr);
+            ran.wait();
+            at = fork_join(at, &f);
+            fork_leave(at);
+            refuse(0);
+        } else {
+            leave();
+        }
+        thread_ends();
+    }
+};
+
+// A task comes while the group ends, in a lane that is not listed yet.
+struct LeftAtEnd : Leaving<1, 3> {
+    LeftAtEnd() { shut_down_at_end = false; }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1);
+            g->ref();
+            offer(0);
+        }
+        if (i == 1) leave();
+        if (i == 2) {
+            await_creation();
+            g->shutdown(false);
+            CHECK(g->await(kNever));
+        }
+        thread_ends();
+        if (i == 0) g->unref();
+    }
+};
+
+// There is no thread for another: it turns back for the one, and is there for the next.
+struct LeftStarved : Leaving<2> {
+    LeftStarved() {
+        withheld = 4;
+        options.keep_alive = uint64_t{1} << 40;
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(2);
+            offer(0);
+            pass(20);
+            offer(1);
+            threads_again();
+            CHECK(g->drain(kNever));
+        } else {
+            leave();
+        }
+        thread_ends();
+    }
+};
+
 // It is paused, and goes on.
 struct Paused : Breathing<3> {
     void run(unsigned i) override {
@@ -90,6 +178,25 @@ struct Paused : Breathing<3> {
             yield();
             g->resume();
         }
+        thread_ends();
+    }
+};
+
+// The hook of one that leaves submits, while another may have left word that it is to turn back.
+struct FromHook : Breathing<3> {
+    int stops = 0;
+    FromHook() {
+        options.on_thread_stop = [](void *, uint32_t) {
+            auto &s = *static_cast<FromHook *>(now);
+            if (s.stops++ == 0) s.offer(2);
+        };
+    }
+    void run(unsigned i) override {
+        if (i == 0)
+            created(0, 1);
+        else
+            await_creation();
+        post(static_cast<int>(i));
         thread_ends();
     }
 };
@@ -116,8 +223,7 @@ struct StarvedDrain : Breathing<3, 1> {
     void run(unsigned) override {
         created(0, 2);
         for (int k = 0; k < 3; k++) offer(k);
-        machine.threads_left = std::max(machine.threads_left, 0) + std::exchange(withheld, 0);
-        machine.ticks += 200'000'000;
+        threads_again();
         CHECK(g->drain(kNever));
         for (auto &t : tasks) CHECK(t.refused == 1 || t.result == 1);
         thread_ends();
@@ -166,7 +272,11 @@ int main() {
     ok &= holds<Forked<While::kBlocks>>("forked, blocked", 50'000);
     ok &= holds<Forked<While::kPaused>>("forked, paused", 50'000);
     ok &= holds<Forked<While::kResized>>("forked, resized", 50'000);
+    ok &= holds<ForkedLeft>("forked, left", 20'000);
+    ok &= holds<LeftAtEnd>("left at the end", 20'000);
+    ok &= holds<LeftStarved>("left, starved", 20'000);
     ok &= holds<Paused>("paused", 20'000);
+    ok &= holds<FromHook>("from a hook", 20'000);
     ok &= holds<Resized>("resized", 20'000);
     ok &= holds<StarvedDrain>("starved, drained", 20'000);
     ok &= holds<Forgotten>("forgotten", 20'000);
