@@ -138,20 +138,21 @@ struct Blocks : Breathing<3> {
     }
 };
 
-// It waits for what it has in its own batch.
-struct BlocksBatch : Breathing<2> {
-    Condition second;
+// It waits for what it has in its own batch: the second and the third task, for the lane's first ring has room for one.
+struct BlocksBatch : Breathing<3> {
+    Condition last;
     BlocksBatch() { options.keep_alive = uint64_t{1} << 40; }
     void begun() override {
-        if (tasks[1].ran) return second.meet();
+        if (tasks[2].ran) return last.meet();
+        if (tasks[1].ran == 0) return;
         CHECK(this_thread->self->block());
-        second.wait();
+        last.wait();
         this_thread->self->unblock();
     }
     void run(unsigned i) override {
         if (i != 0) return;
         created(1, 1, 1);
-        offer(0, 2);
+        offer(0, 3);
         thread_ends();
     }
 };
@@ -243,110 +244,6 @@ struct Resizes : Breathing<3> {
             g->resize(1, 1);
             yield();
             g->resize(1, 2);
-        }
-        thread_ends();
-    }
-};
-
-// All workers become busy while the sentinel is about to look no more: it is told, or sees it.
-struct Watched : Staged<2, 1> {
-    Watched() {
-        build(1);
-        g->stuck.after_ = 1;
-        g->stuck.listed_.store(true, memory_order_relaxed);
-        g->stuck.calm_ = 1000;
-        g->gate.begin_search(1);
-        give(0, {0});
-    }
-    void begun() override { busy = g->gate.all_busy(); }
-    bool busy = false;
-    void thread(unsigned i) override {
-        if (i == 0) {
-            worker(0).publish(true);
-            CHECK(g->gate.all_busy());
-            done.fetch_add(1, memory_order_acq_rel);
-        } else {
-            g->stuck.look(*g);
-            done.fetch_add(1, memory_order_acq_rel);
-        }
-        if (i == 0) {
-            while (done.load(memory_order_acquire) != 2) yield();
-            CHECK(g->stuck.listed());
-            worker(0).run_batch();
-            work(0);
-        }
-        thread_ends();
-    }
-    Atomic<int> done;
-};
-
-// A task sleeps, and does not say so, until another has run. The sentinel looks.
-struct Excused : Breathing<2> {
-    Condition second;
-    Excused() {
-        options.keep_alive = uint64_t{1} << 40;
-        options.stuck_after = 1;
-        tasks[0].until = &second;
-    }
-    void begun() override {
-        if (tasks[1].ran) second.meet();
-    }
-    void run(unsigned i) override {
-        if (i == 0) {
-            created(1, 1, 1);
-            post(0);
-            post(1);
-        } else {
-            await_creation();
-            while (!over.met) {
-                g->stuck.look(*g);
-                yield();
-            }
-        }
-        thread_ends();
-    }
-};
-
-// The same, and then two more tasks: who was excused is back, and no more than one may run at once.
-struct ExcuseEnds : Breathing<4> {
-    Condition excused, second;
-    Atomic<int> looked;
-    int fresh = 0;
-    ExcuseEnds() {
-        options.kind = Kind::kShared;
-        options.keep_alive = uint64_t{1} << 40;
-        options.stuck_after = 1;
-    }
-    void begun() override {
-        if (tasks[1].ran == 0) {
-            second.wait();
-            while (looked.load(memory_order_acquire) == 0) yield();
-            return;
-        }
-        if (tasks[2].ran + tasks[3].ran == 0) {
-            excused.wait();
-            return second.meet();
-        }
-        CHECK(fresh++ == 0);
-        yield();
-        fresh--;
-    }
-    void run(unsigned i) override {
-        if (i == 0) {
-            created(1, 1, 1);
-            post(0);
-            post(1);
-            while (ended < 2) yield();
-            post(2);
-            post(3);
-        } else {
-            await_creation();
-            while (g->roster.blocked() == 0) {
-                g->stuck.look(*g);
-                yield();
-            }
-            looked.store(1, memory_order_release);
-            excused.meet();
         }
         thread_ends();
     }
@@ -446,9 +343,6 @@ int main() {
     ok &= holds<Pauses<Kind::kPinned>>("pauses, pinned", 20'000);
     ok &= holds<GoesOn>("goes on", 20'000);
     ok &= holds<Resizes>("resizes", 20'000);
-    ok &= holds<Watched>("watched", 20'000);
-    ok &= holds<Excused>("excused", 20'000);
-    ok &= holds<ExcuseEnds>("excuse ends", 20'000);
     ok &= holds<StepsBack>("steps back", 20'000);
     ok &= holds<StepsBackLast>("steps back, last", 20'000);
     ok &= holds<MoreAtLeast>("more at least", 20'000);

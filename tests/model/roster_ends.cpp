@@ -143,43 +143,6 @@ struct SleepsOn : Breathing<3, 1> {
     }
 };
 
-// The sentinel is about to look no more, while a worker comes back from blocking, or there may be one less: all are busy then, and it
-// must be told.
-template <bool kResized>
-struct WatchedBack : Staged<2, 1> {
-    WatchedBack() {
-        options.spares = 1;
-        build(1);
-        g->stuck.after_ = 1;
-        g->stuck.listed_.store(true, memory_order_relaxed);
-        g->stuck.calm_ = 1000;
-        give(0, {0});
-        if (kResized)
-            g->roster.most_.store(2, memory_order_relaxed);
-        else
-            g->roster.blocked_.store(1, memory_order_relaxed);  // it has said so
-        g->gate.add_places(1);
-        machine.threads_left = 0;
-    }
-    Atomic<int> done;
-    void thread(unsigned i) override {
-        if (i == 0) {
-            kResized ? g->resize(1, 1) : worker(0).unblock();
-            CHECK(g->gate.all_busy());
-        } else {
-            g->stuck.look(*g);
-        }
-        done.fetch_add(1, memory_order_acq_rel);
-        if (i == 0) {
-            while (done.load(memory_order_acquire) != 2) yield();
-            CHECK(g->stuck.listed());
-            worker(0).run_batch();
-            work(0);
-        }
-        thread_ends();
-    }
-};
-
 // There is a thread for one worker, and that one may leave.
 struct Shortage : Breathing<3> {
     Shortage() {
@@ -207,8 +170,6 @@ int main() {
     ok &= holds<PausedAtEnd>("paused at the end", 100'000);
     ok &= holds<SleepsOn<true>>("sleeps on, paused", 20'000);
     ok &= holds<SleepsOn<false>>("sleeps on, closed", 20'000);
-    ok &= holds<WatchedBack<false>>("watched, back", 20'000);
-    ok &= holds<WatchedBack<true>>("watched, resized", 20'000);
     ok &= holds<Shortage>("shortage", 20'000);
     return ok ? 0 : 1;
 }

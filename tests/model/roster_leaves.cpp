@@ -166,6 +166,37 @@ struct LeftStarved : Leaving<2> {
     }
 };
 
+// The group is paused, and goes on, while a worker that has met short forks falls asleep: it must keep watch then.
+struct ShortForks : Staged<3, 1> {
+    Condition ran;
+    ShortForks() {
+        shut_down_at_end = false;
+        build(1);
+        worker(0).fork_pause_ = 1;
+        g->gate.raise(Gate::kPaused);
+    }
+    static void nothing(Slot *, void *) {}
+    static void forked(Slot *, void *) { static_cast<ShortForks *>(now)->ran.meet(); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            Slot *at = nullptr;
+            CHECK(fork_enter(g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, nothing, nullptr);
+            at = fork_join(at, &f);
+            at = fork_push(at, &f, forked, nullptr);
+            ran.wait();
+            at = fork_join(at, &f);
+            fork_leave(at);
+            refuse(0);
+            g->shutdown(false);
+        }
+        if (i == 1) g->resume();
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
 // It is paused, and goes on.
 struct Paused : Breathing<3> {
     void run(unsigned i) override {
@@ -275,6 +306,7 @@ int main() {
     ok &= holds<ForkedLeft>("forked, left", 20'000);
     ok &= holds<LeftAtEnd>("left at the end", 20'000);
     ok &= holds<LeftStarved>("left, starved", 20'000);
+    ok &= holds<ShortForks>("short forks, paused", 50'000);
     ok &= holds<Paused>("paused", 20'000);
     ok &= holds<FromHook>("from a hook", 20'000);
     ok &= holds<Resized>("resized", 20'000);
