@@ -355,6 +355,8 @@ typedef struct wait_case {
     gate held_up;
 } wait_case;
 
+static atomic_int counted_by_full;
+
 enum { by_task, by_scope, by_sleep, by_poll, by_full, by_drain, by_await, by_timer, by_task_cancel, n_wait_ways };
 
 static void waits_somehow(void *arg) {
@@ -365,7 +367,7 @@ static void waits_somehow(void *arg) {
         case by_scope: CHECK_OK(hc_scope_wait(w->scope, HC_NEVER, 0, NULL)); break;
         case by_sleep: /* until its task is cancelled */ CHECK_RC(hc_sleep(HC_NEVER), HC_ECANCELED); break;
         case by_poll: CHECK_RC(hc_poll(NULL, 0, HC_NEVER), HC_ECANCELED); break;
-        case by_full: CHECK_OK(hc_submit_timed(w->other, count_task, &(atomic_int){0}, HC_NEVER)); break;
+        case by_full: CHECK_OK(hc_submit_timed(w->other, count_task, &counted_by_full, HC_NEVER)); break;
         case by_drain: CHECK_OK(hc_group_drain(w->other, HC_NEVER)); break;
         case by_await: CHECK_OK(hc_group_await(w->other, HC_NEVER)); break;
         case by_timer: CHECK_EQ(hc_timer_cancel_wait(w->timer, HC_NEVER), HC_DONE); break;
@@ -373,7 +375,6 @@ static void waits_somehow(void *arg) {
     }
 }
 
-static atomic_int counted_by_full;
 static void waits_in_full(void *arg) {
     wait_case *w = arg;
     latch_down(&w->inside);
