@@ -51,7 +51,8 @@ bool read_workers(const hc_group_options &in, GroupOptions *out) {
 
 int read_options(const hc_group_options *in, GroupOptions *out) {
     hc_group_options o;
-    if (!read_sized(in, sizeof(hc_group_options), &o)) return HC_EINVAL;
+    if (!read_sized(in, offsetof(hc_group_options, run_limit), &o)) return HC_EINVAL;
+    if (o.run_limit != 0 || o.queue_expiry != 0 || o.on_limit != nullptr) return HC_EINVAL;  // TODO
     if (o.flags != 0 || o.reserved != 0 || o.kind > HC_KIND_PINNED || !read_workers(o, out)) return HC_EINVAL;
     if (o.full_policy > HC_FULL_DROP_OLDEST) return HC_EINVAL;
     if (o.full_policy != HC_FULL_FAIL && o.capacity == 0) return HC_EINVAL;  // it would never be full

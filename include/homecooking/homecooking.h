@@ -159,6 +159,7 @@ typedef struct hc_group hc_group; /* reference counted; a handle stays valid, th
 typedef struct hc_task hc_task;   /* reference counted; see section 5 */
 typedef struct hc_scope hc_scope; /* see section 6 */
 typedef struct hc_timer hc_timer; /* reference counted; see section 9 */
+typedef struct hc_serial hc_serial; /* reference counted; see section 11 */
 
 typedef void (*hc_fn)(void *arg);
 
@@ -222,11 +223,15 @@ typedef struct hc_group_options {
     void (*on_thread_stop)(void *user, uint32_t index);  /* on each worker, after its last; the index may then be another's */
     void (*on_unrun)(void *user, hc_fn fn, void *arg, int32_t why); /* an accepted task without a drop of its own that will
                                                                        not run; NULL: such tasks are only counted */
+    uint64_t run_limit;    /* ns: the limit of every task that brings none of its own, see section 12. 0 = none */
+    uint64_t queue_expiry; /* ns: the same for the time that it may be queued. 0 = none */
+    void (*on_limit)(void *user, hc_fn fn, void *arg, const char *label, uint64_t ns); /* a task that ran past its limit has
+                              returned, after so long; on its thread. `arg` may be gone: only its value is passed */
 } hc_group_options;
 
 #define HC_MAX_WORKERS 4096u
 #define HC_GROUP_OPTIONS_INIT                                                                                            \
-    { (uint32_t)sizeof(hc_group_options), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL, NULL }
+    { (uint32_t)sizeof(hc_group_options), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL }
 
 /* Fills *options with the defaults for a struct of `size` bytes, as HC_GROUP_OPTIONS_INIT does. NULL: no effect. */
 HC_API void hc_group_options_init(void *options, uint32_t size);
@@ -347,6 +352,13 @@ typedef struct hc_task_options {
     const char *label; /* not copied: a string that outlives the task, such as a literal. NULL = none */
     void *result;      /* held tasks: what hc_task_result() gives once the task has ended well; typically a part of *arg */
     hc_fn result_drop; /* called with `result` when the last reference to the task goes, however it ended. NULL = nothing */
+    uint64_t run_limit;    /* ns that it may run, see section 12. 0 = the group's, HC_NONE64 = none */
+    uint64_t queue_expiry; /* ns that it may be queued. 0 = the group's, HC_NONE64 = none */
+    hc_scope *scope;       /* it belongs to that scope, see section 6; of the same group. NULL = none */
+    hc_serial *serial;     /* it keeps the order of that serial, see section 11; of the same group. NULL = none */
+    uint64_t key;          /* the same for a key, with a key_mode */
+    uint32_t key_mode;     /* HC_KEY_...; 0 = it has no key */
+    uint32_t priority;     /* HC_PRIORITY_... */
 } hc_task_options;
 
 /* Flags of a task. */
@@ -356,7 +368,7 @@ enum {
 };
 
 #define HC_TASK_OPTIONS_INIT                                                                                             \
-    { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL, NULL, NULL }
+    { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0 }
 
 /* Fills *options with the defaults for a struct of `size` bytes, as HC_TASK_OPTIONS_INIT does. NULL: no effect. */
 HC_API void hc_task_options_init(void *options, uint32_t size);
@@ -729,7 +741,7 @@ HC_API void hc_blocking_end(void);
 HC_API int hc_sleep(uint64_t ns);
 HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
 
-/* ---- 11 Seeing inside ----------------------------------------------------------------------------------------------- */
+/* ---- 13 Seeing inside ----------------------------------------------------------------------------------------------- */
 
 typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle; otherwise not of one instant */
     uint32_t size;              /* bytes written */

@@ -32,6 +32,9 @@ AT(hc_group_options, user, 96);
 AT(hc_group_options, on_thread_start, 104);
 AT(hc_group_options, on_thread_stop, 112);
 AT(hc_group_options, on_unrun, 120);
+AT(hc_group_options, run_limit, 128); /* since the sixth */
+AT(hc_group_options, queue_expiry, 136);
+AT(hc_group_options, on_limit, 144);
 
 _Static_assert(sizeof(hc_task_options) >= 40, "the first release's part of hc_task_options");
 AT(hc_task_options, size, 0);
@@ -42,6 +45,13 @@ AT(hc_task_options, drop, 24);
 AT(hc_task_options, label, 32);
 AT(hc_task_options, result, 40); /* since the second release */
 AT(hc_task_options, result_drop, 48);
+AT(hc_task_options, run_limit, 56); /* since the sixth */
+AT(hc_task_options, queue_expiry, 64);
+AT(hc_task_options, scope, 72);
+AT(hc_task_options, serial, 80);
+AT(hc_task_options, key, 88);
+AT(hc_task_options, key_mode, 96);
+AT(hc_task_options, priority, 100);
 
 _Static_assert(sizeof(hc_timer_options) >= 56, "the first part of hc_timer_options");
 AT(hc_timer_options, size, 0);
