@@ -727,8 +727,8 @@ HC_API int hc_timer_missed(hc_timer *t, uint64_t *count);
  * blocked; one in each stuck_after. Waits of this library, inside of tasks, say so themselves when they sleep. */
 
 /* Calls nest; only the outermost pair counts. What a task has begun and not ended, ends with it.
- * Returns HC_HELPED (another may work), HC_NOT_HELPED (the cap is reached, or this is no task on a worker of a group that can have
- * spare workers: the task goes on all the same). */
+ * Returns HC_HELPED (another may work), HC_NOT_HELPED (the cap is reached, and another may work only when one that was helped
+ * ends; or this is no task on a worker of a group that can have spare workers: the task goes on all the same). */
 enum { HC_HELPED = 0, HC_NOT_HELPED = 1 };
 HC_API int hc_blocking_begin(void);
 HC_API void hc_blocking_end(void);

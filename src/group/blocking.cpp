@@ -1,7 +1,5 @@
 #include "group/blocking.h"
 
-#include <utility>
-
 #include "group/group.h"
 #include "group/outbox.h"
 
@@ -10,14 +8,14 @@ namespace hc {
 bool blocking_begin() {
     ThreadRecord *t = this_thread;
     if (t == nullptr || t->self == nullptr || t->now->group == nullptr) return false;
-    if (t->blocking++ == 0) t->compensated = t->self->block();
-    return t->compensated;
+    if (t->blocking++ == 0) t->helped = t->self->block();
+    return t->helped;
 }
 
 void blocking_end() {
     ThreadRecord *t = this_thread;
     if (t == nullptr || t->blocking == 0 || --t->blocking != 0) return;
-    if (std::exchange(t->compensated, false)) t->self->unblock();
+    t->self->unblock();
 }
 
 }  // namespace hc

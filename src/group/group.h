@@ -102,16 +102,24 @@ class Group {
     bool after_publish() { return let_come(gate.after_publish(), nullptr); }
     bool first_worker();  // there is one, now; false: none could be had
     // There is room for one more: is there work for it? work() says so. A submitter that saw neither room nor anybody parked has
-    // not fenced, and left its task to whoever was searching, who may look too early.
+    // not fenced, and left its task to whoever was searching, who may look too early: that one looks again, with a fence.
     template <class Work>
     void look_for_more(Work &&work) {
-        const uint64_t word = gate.read();
+        uint64_t word = gate.read();
         if (Gate::parked(word) != 0) return;  // whoever publishes meets that one
-        if (Gate::searching(word) == 0 && work() && wake_one()) return;
+        if (Gate::searching(word) != 0) {
+            more_room_.store(true, memory_order_relaxed);
+            atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in found_work(): more_room_ | the word
+            word = gate.read();
+            if (Gate::searching(word) != 0) return;
+        }
+        if (work() && wake_one()) return;
         if (options_.kind == Kind::kStealing) divert_forks();
         heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
         if (work()) wake_one();
     }
+    // By a searcher that has found something, before it looks for what else there is. True: with a heavy_fence.
+    bool take_more_room() { return more_room_.load(memory_order_relaxed) && more_room_.exchange(false, memory_order_relaxed); }
     // If all workers are busy now, the sentinel is to look after them (sentinel.h).
     void look_after() {
         if (!gate.all_busy()) return;
@@ -177,6 +185,7 @@ class Group {
     Atomic<uint64_t> *beds_ = nullptr;
     Atomic<Deque *> deques_{nullptr};
     Atomic<bool> fork_watch_{false};
+    Atomic<bool> more_room_{false};  // see look_for_more()
     Outbox *free_first_ = nullptr, *free_last_ = nullptr;  // handed back, empty ones first; under the registry's lock
     Atomic<uint64_t> holders_{0};
     Atomic<uint32_t> turn_{0};

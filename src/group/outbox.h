@@ -65,7 +65,7 @@ struct ThreadRecord {
     Binding *bindings = nullptr;
     Worker *self = nullptr;  // nullptr: not a worker's thread
     uint32_t blocking = 0;   // calls of blocking_begin() without their end,
-    bool compensated = false;  // and whether the outermost has made room for another worker
+    bool helped = false;     // and whether the outermost has made room for another worker
     Task *submits = nullptr;  // what it is submitting to a scope
     uint32_t number = 0;     // threads are spread over the shards of timers by it
     Atomic<const char *> *shows = nullptr;  // a worker's: where others see the label of its task

@@ -195,18 +195,15 @@ uint32_t Roster::less_surplus(uint32_t most) {
     return n;
 }
 
-bool Roster::block() {
-    uint32_t n = blocked();
-    do
-        if (n >= spares_) return false;
-    while (!blocked_.compare_exchange_weak(n, n + 1, memory_order_relaxed, memory_order_relaxed));
-    add_places(1);
-    return true;
+Roster::Block Roster::block() {
+    if (blocked_.fetch_add(1, memory_order_relaxed) >= spares_) return Block::kNoRoom;
+    return add_places(1) != 0 ? Block::kRoom : Block::kInTurn;
 }
 
+// While more are blocked than there are spares, the room of this one is another's.
 void Roster::unblock() {
+    if (blocked_.fetch_sub(1, memory_order_relaxed) > spares_) return;
     if (gate_->take_places(1) == 0) surplus_.fetch_add(1, memory_order_relaxed);
-    blocked_.fetch_sub(1, memory_order_relaxed);
 }
 
 void Roster::resize(uint32_t least, uint32_t most) {

@@ -8,7 +8,7 @@
 //   ACTIVE ──step_back()──> RESERVE     more are active than may be: one that was blocked has come back, or `most` was lowered
 //   RESERVE ──keep_alive──> LEAVING
 //
-// Invariant, at rest: active + places - surplus == most + blocked. A blocked one is active, and makes room for another.
+// Invariant, at rest: active + places - surplus == most + min(blocked, spares). A blocked one is active, and makes room for another.
 // Hazard A: places and a surplus at once, when one blocks while another comes back. Who steps back takes a place instead, if there
 // is one, and looks again under lock_, where bring() gives back a place that it could not fill: nobody rests while there is room.
 // Hazard B: all slots are taken, some by threads that are leaving, which may take its time (on_thread_stop). bring() leaves word,
@@ -22,6 +22,7 @@
 //   leaving_, wanted_, Worker::hired, leaves, call, next_in_reserve
 //   threads_                                +1 under lock_; -1 by the thread's last act; kOpen by the shutdown
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "group/gate.h"
@@ -41,7 +42,7 @@ class Roster {
     Worker &at(uint32_t i) const { return *slots_[i].load(memory_order_relaxed); }                 // i < made()
     uint32_t most() const { return most_.load(memory_order_relaxed); }
     uint32_t threads() const { return threads_.load(memory_order_relaxed) & ~kOpen; }
-    uint32_t blocked() const { return blocked_.load(memory_order_relaxed); }
+    uint32_t blocked() const { return std::min(blocked_.load(memory_order_relaxed), spares_); }  // that have made room for another
     uint64_t keep_alive() const { return keep_alive_; }
     bool may_leave(uint32_t index) const {
         const uint32_t least = least_.load(memory_order_relaxed);
@@ -64,8 +65,9 @@ class Roster {
     bool ended() const { return threads_.load(memory_order_relaxed) == 0; }
 
     // ---- blocking ----
-    bool block();  // one more may be active; false: the cap is reached
-    void unblock();
+    enum class Block { kNoRoom, kRoom, kInTurn };  // kNoRoom: the cap is reached; kInTurn: one that is too many has the room
+    Block block();                                 // one more may be active, up to the cap
+    void unblock();                                // after any block()
 
     void resize(uint32_t least, uint32_t most);
     bool too_few() const { return active_.load(memory_order_relaxed) < least_.load(memory_order_relaxed); }
@@ -84,7 +86,10 @@ class Roster {
     bool sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline);
     void arrived();
     void count_active(int n);
-    void add_places(uint32_t n) { gate_->add_places(n - less_surplus(n)); }
+    uint32_t add_places(uint32_t n) {  // how many are new
+        if ((n -= less_surplus(n)) != 0) gate_->add_places(n);
+        return n;
+    }
     uint32_t less_surplus(uint32_t most);
 
     Gate *gate_ = nullptr;

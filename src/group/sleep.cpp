@@ -28,8 +28,9 @@ void Worker::publish(bool was_searching, bool for_fork) {
     uint32_t woken = 0;
     if (was_searching) {
         woken = group_.gate.found_work([&](uint32_t most) {
-            if (others_may_run_it && group_.divert_forks())
-                heavy_fence();  // pairs with light_fence in Deque::push(): the limit | the fork
+            const bool diverted = others_may_run_it && group_.divert_forks(), room = group_.take_more_room();
+            if (diverted || room)
+                heavy_fence();  // pairs with light_fence in Deque::push() and in a submit: the limit | the fork; the word | the queues
             const uint32_t left = more(most);
             return left == 0 && group_.timers.uncovered() ? 1 : left;
         }, [&](uint32_t wanted) { return group_.wake_one(wanted); });

@@ -21,7 +21,7 @@ struct Sleeper {
     const void *in[3];  // the task, its scope, the timer
     Parker *bed = nullptr;
     Pollable *also = nullptr;
-    Sleeper *next = nullptr;
+    Sleeper *next = nullptr, *before = nullptr;
 };
 
 Mutex lock;
@@ -38,14 +38,14 @@ class Listed {
         s->in[2] = c == nullptr ? nullptr : c->timer;
         Locked l(lock);
         s->next = std::exchange(sleepers, s);
+        if (s->next != nullptr) s->next->before = s;
         count.fetch_add(1, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in wake_sleepers(): count | the flag
     }
     ~Listed() {
         Locked l(lock);
-        Sleeper **at = &sleepers;
-        while (*at != s_) at = &(*at)->next;
-        *at = s_->next;
+        (s_->before == nullptr ? sleepers : s_->before->next) = s_->next;
+        if (s_->next != nullptr) s_->next->before = s_->before;
         count.fetch_sub(1, memory_order_relaxed);
     }
 

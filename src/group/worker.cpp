@@ -131,7 +131,11 @@ bool Worker::stands() {
 
 bool Worker::excuse() {
     if (declared_.load(memory_order_relaxed) || excused_.load(memory_order_relaxed)) return false;
-    if (!thread_sleeps(seen.thread.load(memory_order_relaxed)) || !group_.roster.block()) return false;
+    if (!thread_sleeps(seen.thread.load(memory_order_relaxed))) return false;
+    if (group_.roster.block() == Roster::Block::kNoRoom) {
+        group_.roster.unblock();
+        return false;
+    }
     excused_.store(true, memory_order_relaxed);
     return true;
 }
@@ -165,10 +169,10 @@ void Worker::run_batch() {
 }
 
 bool Worker::block() {
-    if (!group_.roster.block()) return false;
+    const Roster::Block room = group_.roster.block();
     declared_.store(true, memory_order_relaxed);
-    group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
-    return true;
+    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
+    return room != Roster::Block::kNoRoom;
 }
 
 void Worker::unblock() {

@@ -46,7 +46,7 @@ class alignas(64) Worker {
     Plain<bool> hired{false};   // there is a thread,
     Plain<bool> leaves{false};  // which is on its way out
 
-    // Its task blocks, and lets another worker come meanwhile. False: the cap is reached.
+    // Its task blocks, and lets another worker come meanwhile. False: the cap is reached; it gets the room of the next that ends.
     bool block();
     void unblock();
 

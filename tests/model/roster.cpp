@@ -157,6 +157,35 @@ struct BlocksBatch : Breathing<3> {
     }
 };
 
+// Two block, and there is one spare: the first gets it, the second its room when it comes back, for a third task.
+struct BeyondTheCap : Breathing<3> {
+    Condition first, last;
+    int entered = 0;
+    BeyondTheCap() { options.keep_alive = uint64_t{1} << 40; }
+    void begun() override {
+        if (this_thread == nullptr) return;
+        Worker *w = this_thread->self;
+        switch (entered++) {
+            case 0:
+                CHECK(w->block());
+                first.wait();
+                return w->unblock();
+            case 1:
+                CHECK(!w->block());
+                first.meet();
+                last.wait();
+                return w->unblock();
+            default: last.meet();
+        }
+    }
+    void run(unsigned i) override {
+        if (i != 0) return;
+        created(1, 1, 1);
+        offer(0, 3);
+        thread_ends();
+    }
+};
+
 // Workers block and come back at once: two are too many for a moment, nobody rests while a task waits, and nobody begins
 // a task (but the next of its batch) while another has just begun one, and has not blocked.
 template <Kind kKind, uint64_t kKeep>
@@ -171,7 +200,8 @@ struct BackAtOnce : Breathing<4> {
         CHECK(fresh++ == 0 || kKind != Kind::kShared);
         yield();
         fresh--;  // before the place is free
-        if (w == nullptr || !w->block()) return;
+        if (w == nullptr) return;
+        w->block();
         yield();
         w->unblock();
     }
@@ -336,6 +366,7 @@ int main() {
     ok &= holds<Blocks<Kind::kStealing, 2>>("blocks, rests briefly", 20'000);
     ok &= holds<Blocks<Kind::kShared, kLong>>("blocks, shared", 20'000);
     ok &= holds<BlocksBatch>("blocks, with a batch", 20'000);
+    ok &= holds<BeyondTheCap>("beyond the cap", 20'000);
     ok &= holds<BackAtOnce<Kind::kStealing, kLong>>("back at once", 20'000);
     ok &= holds<BackAtOnce<Kind::kStealing, 2>>("back at once, briefly", 20'000);
     ok &= holds<BackAtOnce<Kind::kShared, 2>>("back at once, shared", 20'000);
