@@ -50,9 +50,9 @@ bool read_sized(const T *in, size_t first, T *out) {
 inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     hc_task_options o;
     if (in == nullptr || !read_sized(in, offsetof(hc_task_options, result), &o)) return false;
-    if (o.fn == nullptr || (o.flags & ~uint32_t{HC_TASK_WORKER_ONLY}) != 0) return false;
+    if (o.fn == nullptr || (o.flags & ~(kWorkerOnly | kInterrupt)) != 0) return false;
     // TODO: each goes as it is built
-    if (o.run_limit != 0 || o.queue_expiry != 0 || o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0 ||
+    if (o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0 ||
         o.priority != 0)
         return false;
     out->call = {o.fn, o.arg};
@@ -60,7 +60,9 @@ inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     out->label = o.label;
     out->result = o.result;
     out->result_drop = o.result_drop;
-    out->flags = o.flags;
+    out->flags = o.flags | ((o.flags & HC_TASK_INTERRUPT) != 0 ? HC_TASK_WORKER_ONLY : 0);
+    out->run_limit = o.run_limit;
+    out->queue_expiry = o.queue_expiry;
     return true;
 }
 

@@ -52,7 +52,6 @@ bool read_workers(const hc_group_options &in, GroupOptions *out) {
 int read_options(const hc_group_options *in, GroupOptions *out) {
     hc_group_options o;
     if (!read_sized(in, offsetof(hc_group_options, run_limit), &o)) return HC_EINVAL;
-    if (o.run_limit != 0 || o.queue_expiry != 0 || o.on_limit != nullptr) return HC_EINVAL;  // TODO
     if (o.flags != 0 || o.reserved != 0 || o.kind > HC_KIND_PINNED || !read_workers(o, out)) return HC_EINVAL;
     if (o.full_policy > HC_FULL_DROP_OLDEST) return HC_EINVAL;
     if (o.full_policy != HC_FULL_FAIL && o.capacity == 0) return HC_EINVAL;  // it would never be full
@@ -69,6 +68,9 @@ int read_options(const hc_group_options *in, GroupOptions *out) {
     out->on_thread_start = o.on_thread_start;
     out->on_thread_stop = o.on_thread_stop;
     out->on_unrun = o.on_unrun;
+    out->run_limit = or_default(o.run_limit, kNever);
+    out->queue_expiry = or_default(o.queue_expiry, kNever);
+    out->on_limit = o.on_limit;
     return HC_OK;
 }
 

@@ -4,6 +4,20 @@
 #include "sync/clock.h"
 #include "sync/fence.h"
 
+namespace {
+
+int code(hc::Lend l) {
+    switch (l) {
+        case hc::Lend::kOk: return HC_OK;
+        case hc::Lend::kInvalid: return HC_EINVAL;
+        case hc::Lend::kBusy: return HC_EBUSY;
+        case hc::Lend::kUnsupported: return HC_ENOTSUP;
+    }
+    return HC_EINVAL;
+}
+
+}  // namespace
+
 extern "C" {
 
 uint32_t hc_version(void) { return HC_VERSION_HEX; }
@@ -25,16 +39,10 @@ int hc_allocator_set(hc_alloc_fn alloc, hc_free_fn free, void *user) {
 }
 
 int hc_signal_set(int limit_signo, int dump_signo) {
-    if (limit_signo < 0) return HC_EINVAL;
-    if (limit_signo != 0) return HC_ENOTSUP;
-    if (dump_signo == 0) return HC_OK;
-    switch (hc::lend_dump_signal(dump_signo, hc::stack_handler())) {
-        case hc::Lend::kOk: return HC_OK;
-        case hc::Lend::kInvalid: return HC_EINVAL;
-        case hc::Lend::kBusy: return HC_EBUSY;
-        case hc::Lend::kUnsupported: return HC_ENOTSUP;
-    }
-    return HC_EINVAL;
+    if (limit_signo < 0 || dump_signo < 0 || (limit_signo != 0 && limit_signo == dump_signo)) return HC_EINVAL;
+    if (limit_signo != 0)
+        if (const int bad = code(hc::lend_limit_signal(limit_signo, hc::answer_limit_signal))) return bad;
+    return dump_signo == 0 ? HC_OK : code(hc::lend_dump_signal(dump_signo, hc::stack_handler()));
 }
 
 }  // extern "C"

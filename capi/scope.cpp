@@ -22,6 +22,7 @@ int range(Group *g, uint64_t begin, uint64_t end, uint64_t grain, Range &r, void
     }
     r.grain = grain != 0 ? grain : grain_for(*g, end - begin);
     r.inside = this_thread->now->task;
+    r.deadline = this_thread->now->deadline;
     if (begin < end) run_range(r, at, begin, end, value);
     if (g->foreign()) return HC_EFORKED;
     fork_leave(at);
@@ -64,6 +65,7 @@ int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t *failur
         case Waited::kTimedOut: return foreign(of(s)) ? HC_EFORKED : HC_ETIMEDOUT;
         case Waited::kDeadlock: return HC_EDEADLK;
         case Waited::kInterrupted: return HC_EINTR;
+        case Waited::kStopped: return HC_ECANCELED;
     }
     if (failure != nullptr) *failure = of(s)->outcome();
     return HC_OK;

@@ -38,6 +38,8 @@ int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t size) {
     d.workers_max = s.most;
     d.cpus = s.cpus.count;
     d.cpus_from = static_cast<uint32_t>(s.cpus.from);
+    d.expired = s.expired;
+    d.overran = s.overran;
     memcpy(out, &d, d.size);
     return HC_OK;
 }

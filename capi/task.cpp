@@ -8,8 +8,8 @@ using namespace hc;
 using namespace hc::capi;
 
 static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhyShutdown == HC_ESHUTDOWN &&
-              kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED);
-static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY);
+              kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED && kWhyExpired == HC_EEXPIRED && kWhyLimit == HC_ELIMIT);
+static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY && kInterrupt == HC_TASK_INTERRUPT);
 static_assert(kHelpAny == HC_WAIT_HELP_ANY && kNoHelp == HC_WAIT_NO_HELP && kInterruptible == HC_WAIT_INTERRUPTIBLE);
 
 namespace {
@@ -42,7 +42,7 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
     TaskOptions o;
     if (g == nullptr || !read_task_options(options, &o)) return HC_EINVAL;
     if (out == nullptr && (o.result != nullptr || o.result_drop != nullptr)) return HC_EINVAL;
-    if (out != nullptr || (o.flags & kWorkerOnly) != 0) {
+    if (out != nullptr || o.flags != 0) {
         Task *t = nullptr;
         const int answer = code(submit_task(of(g), o, &t));
         if (out != nullptr)
@@ -51,8 +51,9 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
             task_unref(t);
         return answer;
     }
-    if (o.drop == nullptr && o.label == nullptr) return code(submit(of(g), o.call));
-    return code(submit_ticket(of(g), o.call, o.drop, o.label));
+    const uint64_t limits = or_of_group(o.run_limit, of(g)->options().run_limit) & or_of_group(o.queue_expiry, of(g)->options().queue_expiry);
+    if (o.drop == nullptr && o.label == nullptr && limits == kNever) return code(submit(of(g), o.call));
+    return code(submit_ticket(of(g), o));
 }
 
 const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now->label; }
@@ -75,6 +76,7 @@ int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome)
         case Waited::kTimedOut: return foreign(of(t)) ? HC_EFORKED : HC_ETIMEDOUT;
         case Waited::kDeadlock: return HC_EDEADLK;
         case Waited::kInterrupted: return HC_EINTR;
+        case Waited::kStopped: return HC_ECANCELED;
     }
     if (outcome != nullptr) *outcome = of(t)->outcome;
     return HC_OK;

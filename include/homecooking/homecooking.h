@@ -73,8 +73,7 @@ extern "C" {
 
 /* ---- 1 Results ------------------------------------------------------------------------------------------------------ */
 
-/* X(name, value, text). The values never change and lie outside the range of errno. HC_EEXPIRED, HC_ELIMIT, HC_EUNWOUND and
- * HC_ECLOSED are reserved. */
+/* X(name, value, text). The values never change and lie outside the range of errno. HC_EUNWOUND and HC_ECLOSED are reserved. */
 #define HC_ERROR_MAP(X)                                                                                                  \
     X(HC_EINVAL, -1001, "invalid argument")                                                                              \
     X(HC_ENOMEM, -1002, "out of memory")                                                                                 \
@@ -135,11 +134,12 @@ HC_API uint64_t hc_features(void);
  *                those, questions that are not answered do not pile up. The answer takes some 10 us of the thread, on its own
  *                stack (or sigaltstack); calls that no handler's SA_RESTART takes up again (nanosleep, poll, epoll_wait) then
  *                return EINTR.
- *   limit_signo  reserved: 0
- * Nobody else may handle the signal, nor wait for it (sigwait, signalfd).
- * Returns 0, HC_EINVAL (no signal, or none that can be lent: SIGKILL, SIGSTOP, those that faults send), HC_EBUSY (it has a
- * handler, neither SIG_DFL nor SIG_IGN, or another was lent), HC_ENOTSUP (a limit_signo; a dump_signo without
- * HC_FEATURE_STACKS). */
+ *   limit_signo  ends a system call in which a task with HC_TASK_INTERRUPT waits, see section 12. Any time before such a task
+ *                begins. Without SA_RESTART: read, accept, connect, poll and their like then return EINTR.
+ * Nobody else may handle the signals, nor wait for them (sigwait, signalfd).
+ * Returns 0, HC_EINVAL (no signal, the same twice, or none that can be lent: SIGKILL, SIGSTOP, those that faults send), HC_EBUSY
+ * (it has a handler, neither SIG_DFL nor SIG_IGN, or another was lent; the limit_signo may have been taken, the dump_signo not),
+ * HC_ENOTSUP (a dump_signo without HC_FEATURE_STACKS). */
 HC_API int hc_signal_set(int limit_signo, int dump_signo);
 
 /* The clock of the library: CLOCK_MONOTONIC in nanoseconds. May be called from a signal handler. */
@@ -363,8 +363,9 @@ typedef struct hc_task_options {
 
 /* Flags of a task. */
 enum {
-    HC_TASK_WORKER_ONLY = 1 /* run by workers of the group only, not by a thread that waits for it, nor by its submitter: for
+    HC_TASK_WORKER_ONLY = 1, /* run by workers of the group only, not by a thread that waits for it, nor by its submitter: for
                                tasks that need what on_thread_start has set up. HC_FULL_RUN: queued above the capacity */
+    HC_TASK_INTERRUPT = 2 /* past its limit, or cancelled, its thread gets a signal, see section 12. Implies HC_TASK_WORKER_ONLY */
 };
 
 #define HC_TASK_OPTIONS_INIT                                                                                             \
@@ -392,6 +393,8 @@ HC_API void hc_task_unref(hc_task *t);
  *   HC_EFAILED     fn has returned, and had called hc_task_fail(): see hc_task_error()
  *   HC_ECANCELED   it was cancelled before it began; its drop was told
  *   HC_ESHUTDOWN   its group was shut down before it began; its drop was told
+ *   HC_EEXPIRED    it was queued for longer than its queue_expiry; its drop was told
+ *   HC_ELIMIT      fn has returned, but ran past its run_limit (whatever hc_task_fail() said: hc_task_error() still tells)
  *   HC_EDROPPED    the queue was full, see HC_FULL_DROP_NEWEST; its drop was told
  * or, for a promise, whatever hc_task_complete() said. */
 
@@ -400,12 +403,13 @@ HC_API void hc_task_unref(hc_task *t);
  * task is fine, and waits may nest, each on top of the stack of the one before (some 1 KiB beside what the tasks need:
  * see stack_size); a lock that the caller holds is safe from strangers; a task whose time is longer than the timeout may
  * be run nevertheless. A timeout of 0 only looks. Blocks.
- * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR (HC_WAIT_INTERRUPTIBLE),
- * HC_EFORKED. */
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in that task), HC_EINTR and HC_ECANCELED
+ * (HC_WAIT_INTERRUPTIBLE), HC_EFORKED. */
 enum {
     HC_WAIT_HELP_ANY = 1,     /* run any task of the group meanwhile: never while holding a lock that one may want */
     HC_WAIT_NO_HELP = 2,      /* only sleep */
-    HC_WAIT_INTERRUPTIBLE = 4 /* a signal that the caller handles ends the wait */
+    HC_WAIT_INTERRUPTIBLE = 4 /* a signal that the caller handles ends the wait, and so does, inside of a task, that this is to
+                                 stop, see hc_task_cancelled(): HC_ECANCELED */
 };
 HC_API int hc_task_wait(hc_task *t, uint64_t timeout, uint32_t flags, int32_t *outcome);
 
@@ -433,7 +437,8 @@ HC_API int hc_task_cancel_wait(hc_task *t, uint64_t timeout);
 /* The held task that the caller is in; NULL in a detached one and outside. Borrowed. */
 HC_API hc_task *hc_task_current(void);
 
-/* 1 if the task (or the timer whose body) the caller is in has been cancelled, or its scope has; otherwise 0. */
+/* 1 if the task (or the timer whose body) the caller is in should stop: it has been cancelled, or its scope has, or it runs past
+ * its limit; otherwise 0. */
 HC_API int hc_task_cancelled(void);
 
 /* The held task, or the scope's task, that the caller is in has failed: an exception, a panic, an error object. Its
@@ -484,7 +489,7 @@ HC_API int hc_scope_submit(hc_scope *s, hc_fn fn, void *arg, hc_drop_fn drop);
 /* Waits until no task of the scope is queued or running, helping as hc_task_wait() does: with tasks of this scope and
  * with what they have forked. *failure (unless NULL) is the outcome of the first since the scope was made that did not
  * end well, otherwise HC_OK. The scope may then be used again. Blocks.
- * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in a task of the scope), HC_EINTR, HC_EFORKED. */
+ * Returns 0, HC_EINVAL, HC_ETIMEDOUT, HC_EDEADLK (the caller is in a task of the scope), HC_EINTR, HC_ECANCELED, HC_EFORKED. */
 HC_API int hc_scope_wait(hc_scope *s, uint64_t timeout, uint32_t flags, int32_t *failure);
 
 /* What the first failure said, as hc_task_error() does: 0 and NULL if nothing has failed. The payload belongs to the scope.
@@ -653,8 +658,8 @@ enum {
 typedef struct hc_timer_options {
     uint32_t size;  /* sizeof(hc_timer_options) */
     uint32_t flags; /* none yet: 0 */
-    const hc_task_options *task; /* fn, arg, drop, label (and flags, which change nothing); copied.
-                                    A result or result_drop is HC_EINVAL */
+    const hc_task_options *task; /* fn, arg, drop, label, run_limit of each body, flags (of which WORKER_ONLY changes
+                                    nothing); copied. A result, result_drop or queue_expiry is HC_EINVAL */
     uint32_t mode;   /* HC_TIMER_... */
     uint32_t missed; /* HC_MISSED_..., for RATE only */
     uint64_t delay;  /* ns until it fires first. HC_NEVER: not before hc_timer_arm() */
@@ -733,13 +738,35 @@ enum { HC_HELPED = 0, HC_NOT_HELPED = 1 };
 HC_API int hc_blocking_begin(void);
 HC_API void hc_blocking_end(void);
 
-/* Sleep, and poll(2), as tasks should: blocking, between a begin and an end of their own, and at once over when the task, its scope
- * or its timer is cancelled (see hc_task_cancelled()). Outside of tasks they work too.
+/* Sleep, and poll(2), as tasks should: blocking, between a begin and an end of their own, and at once over when the task is to
+ * stop (see hc_task_cancelled()). Outside of tasks they work too.
  * hc_sleep: `ns` HC_NEVER is until then. hc_poll: fds points to n struct pollfd; `timeout` in ns.
  * hc_sleep returns 0, HC_ECANCELED. hc_poll returns how many of them have something to tell, 0 at the timeout, HC_ECANCELED,
  * HC_EINTR (a signal was handled), HC_EINVAL, HC_ENOMEM (also: no descriptor left). */
 HC_API int hc_sleep(uint64_t ns);
 HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
+
+/* ---- 12 Limits ------------------------------------------------------------------------------------------------------- */
+
+/* A task may be given a time to run, and a time to be queued: in its options, or, for all tasks that bring none, in those of the
+ * group. No time is taken to be over early; one of a second and more may be taken up to 10 ms late.
+ *
+ * RUN_LIMIT counts from the moment that the body begins. When it is over, the body is told, and goes on: nothing stops code that
+ * does not look. It sees hc_task_cancelled() become 1; hc_sleep(), hc_poll() and waits with HC_WAIT_INTERRUPTIBLE end at once, with
+ * HC_ECANCELED; hc_group_for() leaves out what has not begun. When it has returned, the task's outcome is HC_ELIMIT, the group's
+ * on_limit is called, and hc_group_stats() has counted it. A body that ends before that was noticed (some 100 us) ends well. Each
+ * firing of a timer is a body. Forks and ranges belong to the task that they are in; of nested waits, the eight outermost tasks that
+ * a thread runs on top of each other have their limits.
+ *
+ * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set(): a task that has run past its limit, or is cancelled while it runs,
+ * also gets that signal, so that a system call in which it waits fails with EINTR: again and again (after 2 ms, 4, ... 128), for one
+ * may come just before the call, until the body has returned. None comes to what the thread does next, nor to a task that it runs
+ * while this one waits by hc_task_wait() and its like. The body must bear EINTR anywhere; it may block the signal.
+ *
+ * QUEUE_EXPIRY counts from the submit (of a continuation: from when it could have begun). A task that has not begun by then will
+ * not: it comes back through its drop, or on_unrun, with HC_EEXPIRED, which is also its outcome: on the worker that would have begun
+ * it, or, when all are busy or the group is paused, on a thread of the library, which hands back those of all groups, one after the
+ * other: such a drop should not block. Until a worker comes across it, such a task still counts as queued. */
 
 /* ---- 13 Seeing inside ----------------------------------------------------------------------------------------------- */
 
@@ -768,6 +795,8 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint32_t workers_max;       /* the present max_workers */
     uint32_t cpus;              /* usable CPUs, when the group was created; 0: its max_workers did not come from them */
     uint32_t cpus_from;         /* HC_CPUS_FROM_...: what limits them */
+    uint64_t expired;           /* tasks handed back with HC_EEXPIRED: by workers (then also counted in `finished`), or the reaper */
+    uint64_t overran;           /* tasks that have run past their limit, and returned */
 } hc_group_stats_data;
 
 /* The usable CPUs are those of the creator's affinity mask that are online, but no more than its cgroup's quota (v1 or v2, the least

@@ -49,15 +49,15 @@ void Group::hand_back(Entry e, int32_t why) {
     if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), why);
     if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(why);
     if (e.fn == Ticket::run) {
-        auto *t = static_cast<Ticket *>(e.arg);
-        const auto drop = t->drop;
-        const Entry call{t->fn, t->arg};
-        const bool ours = t->claim();
-        t->home->give(t);
-        if (!ours) return;
-        if (drop != nullptr) return drop(call.arg, why);
-        e = call;
+        Ticket::Call call;
+        return static_cast<Ticket *>(e.arg)->take(&call) ? hand_back_call({call.fn, call.arg}, call.drop, why) : void();
     }
+    hand_back_call(e, nullptr, why);
+}
+
+void Group::hand_back_call(Entry e, void (*drop)(void *, int32_t), int32_t why) {
+    if (why == kWhyExpired) expiry.expired.fetch_add(1, memory_order_relaxed);
+    if (drop != nullptr) return drop(e.arg, why);
     if (options_.on_unrun != nullptr) options_.on_unrun(options_.user, e.fn, e.arg, why);
 }
 

@@ -87,6 +87,8 @@ void follow(Task *t, Task **ready, bool ran) {
             return release_inputs(t);
         case Task::Body::kCall: break;
     }
+    const uint64_t expires_at = expires_after(t->queue_expiry);
+    t->expires_at.store(expires_at, memory_order_relaxed);
     const bool queued = t->ready();  // false: cancelled
     release_inputs(t);
     if (!queued) return;
@@ -96,7 +98,10 @@ void follow(Task *t, Task **ready, bool ran) {
     if (g.get() != nullptr) {
         t->ref();  // the entry's
         s = submit_ready(g.get(), {run_task, t});
-        if (s == Submit::kOk) return wake_waiters(t);  // who waits in a worker may be the only one to run it
+        if (s == Submit::kOk) {
+            g->expiry.queued(g.get(), expires_at);
+            return wake_waiters(t);  // who waits in a worker may be the only one to run it
+        }
         task_release(t);
     }
     if (!t->claim(Task::kQueued)) return;

@@ -130,6 +130,7 @@ void run_fork(Deque &mine, Frame *f) {
     Context here = *self->now;
     here.task = task;
     here.timer = nullptr;
+    here.deadline = nullptr;  // the task knows
     here.label = task == nullptr ? nullptr : task->label;
     const registry::Within within(self, here);
     Deque::Level level;

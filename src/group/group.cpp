@@ -97,6 +97,7 @@ void Group::free(Group *g) {
         g->each_box([](Outbox &o) { registry::cut(&o); });
     }
     g->stuck.end();
+    g->expiry.end();
     g->timers.end();
     g->directory.each_lane([](Lane *lane) { memory::destroy(static_cast<Outbox *>(lane)); });
     const uint32_t n = g->roster.slots();

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "group/budget.h"
+#include "group/expiry.h"
 #include "group/gate.h"
 #include "group/inbox.h"
 #include "group/roster.h"
@@ -45,6 +46,8 @@ struct GroupOptions {
     void (*on_thread_start)(void *, uint32_t) = nullptr;
     void (*on_thread_stop)(void *, uint32_t) = nullptr;
     void (*on_unrun)(void *, void (*)(void *), void *, int32_t) = nullptr;
+    uint64_t run_limit = UINT64_MAX, queue_expiry = UINT64_MAX;  // ns, of tasks that bring none
+    void (*on_limit)(void *, void (*)(void *), void *, const char *, uint64_t) = nullptr;
 };
 
 class Group {
@@ -67,6 +70,7 @@ class Group {
     void shutdown(bool now, bool keep_timers = false);
     void hand_back(Entry e, int32_t why = -1010);  // an accepted task will not run; HC_ESHUTDOWN
     void reap(const Entry *e, uint32_t n, int32_t why = -1010);  // the same for such as were taken out of a queue, by the caller
+    void hand_back_call(Entry e, void (*drop)(void *, int32_t), int32_t why);
     void give_room(uint64_t n);     // of a bounded group
     uint64_t sharers_of_room() const { return inbox_count == 0 ? holders() : UINT64_MAX; }
     void timer_gone();              // was it the last that a closed group has kept?
@@ -132,6 +136,8 @@ class Group {
     Parker &bed(uint32_t worker) { return parkers_[worker]; }
 
     const GroupOptions &options() const { return options_; }
+    bool limits() const { return options_.run_limit != UINT64_MAX; }     // also tasks that are nothing but fn and arg
+    bool expires() const { return options_.queue_expiry != UINT64_MAX; }
     const sigset_t &creator_signals() const { return creator_signals_; }
 
     // Whose forks may be stolen: all that have ever forked here.
@@ -154,6 +160,8 @@ class Group {
     Event changed;
     Roster roster;
     Stuck stuck;
+    Expiry expiry;
+    Atomic<uint64_t> overran{0};  // tasks, their limit
     uint32_t most_in_batch = 0;
     uint32_t most_sharers = 1;  // CPUs of the creator: more workers than that do not run at once
     uint32_t inbox_count = 0;

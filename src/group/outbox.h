@@ -9,6 +9,7 @@
 // but those to `hot_*`, `now` and `debt`. A thread reads its own bindings without it: one that names a group that the thread
 // may still use is not being cut.
 #pragma once
+#include "group/deadline.h"
 #include "queue/deque.h"
 #include "queue/lane.h"
 #include "task/home.h"
@@ -52,6 +53,7 @@ struct Context {
     const char *label = nullptr;
     Task *task = nullptr;  // held, or a scope's
     Timer *timer = nullptr;  // whose body or drop it is
+    const Deadline *deadline = nullptr;  // it has a limit
     Deque *forks = nullptr;  // where it forks: in the group, or in one that it has entered; nullptr: it has not yet
     bool borrowed = false;  // on a thread that is not the group's: nothing but its own reference keeps the group alive
     uint32_t unrefs = 0;  // references that were dropped inside, and that the thread owes until it is out of the group
@@ -73,6 +75,7 @@ struct ThreadRecord {
     Context outermost;
     Context *now = &outermost;
     uint32_t debt = 0;  // the innermost registry::Call's: see Context::unrefs
+    Deadlines deadlines;
 };
 
 // One pointer, so that even a dlopen'ed library finds room for it in the static TLS block.

@@ -23,6 +23,7 @@ bool here(Group *g, Outbox *o, Run &&run) {
     };
     count(o->here_begun);
     {
+        const Undisturbed by_signals;
         registry::Borrowed frame(g);
         run();
     }
@@ -81,7 +82,7 @@ size_t room(Group *g, Outbox *o, size_t n, const WhenFull &full) {
 }
 
 bool run_here(Group *g, Outbox *o, Entry e) {
-    return here(g, o, [&] { e.fn(e.arg); });
+    return here(g, o, [&] { run_entry(g, e); });
 }
 
 bool when_full(Group *g, Outbox *o, Entry e, WhenFull *full, uint64_t *credit, Submit *result) {

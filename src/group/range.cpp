@@ -21,7 +21,7 @@ struct Half {
 }  // namespace
 
 void run_range(Range &r, Slot *at, uint64_t begin, uint64_t end, void *value) {
-    if (r.inside != nullptr && task_stops(r.inside)) {
+    if ((r.inside != nullptr && task_stops(r.inside)) || (r.deadline != nullptr && r.deadline->passed())) {
         r.left_out.store(true, memory_order_relaxed);  // the joins publish it
         return;
     }

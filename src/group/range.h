@@ -13,7 +13,8 @@ struct Range {
     const void *neutral = nullptr;
     size_t size = 0;                   // of a value
     Atomic<bool> left_out{false};      // pieces, for the caller's task was cancelled
-    const Task *inside = nullptr;  // the task that is cancelled, if any is
+    const Task *inside = nullptr;  // the task that is cancelled, if any is,
+    const Deadline *deadline = nullptr;  // or runs past its limit
 };
 
 // value: of r.size bytes, neutral; nullptr: r.fn is called instead.

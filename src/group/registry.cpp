@@ -30,6 +30,7 @@ sigset_t forking_task_mask;
 void hand_back(void *p) {
     auto *t = static_cast<ThreadRecord *>(p);
     this_thread = nullptr;
+    limits_forget(t->deadlines);
     for (Binding *b = t->bindings; b != nullptr;) {
         {
             Locked l(lock);
@@ -55,6 +56,8 @@ void child() {
     new (&lock) Mutex;
     memory::fork_child();
     sleepers_fork_child();
+    limits_fork_child();
+    reaper_fork_child();
     sentinel_fork_child();
 }
 

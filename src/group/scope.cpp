@@ -5,6 +5,13 @@
 #include "task/home.h"
 
 namespace hc {
+namespace {
+
+void release_all(Task *list) {
+    while (list != nullptr) task_release(std::exchange(list, list->next));
+}
+
+}  // namespace
 
 Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
     Submit s;
@@ -16,6 +23,7 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         *cancelled = cancelled_.load(memory_order_relaxed);
         if (!*cancelled) {
             pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+            t->enqueue();
             t->next = nullptr;
             if (first_ == nullptr)
                 first_ = t;
@@ -43,13 +51,17 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
             s = Submit::kOk;
         }
     }
-    if (s != Submit::kForeign) task_release(t);
+    if (s == Submit::kForeign) return s;
+    if (s == Submit::kOk) group_->expiry.queued(group_, t->expires_at.load(memory_order_relaxed));
+    task_release(t);
     return s;
 }
 
-Task *Scope::pop() {
+// *ours: it is claimed; otherwise it has expired.
+Task *Scope::pop(bool *ours) {
     Task *t = first_;
     if (t != nullptr) first_ = t->next;
+    *ours = t != nullptr && t->claim(Task::kQueued);
     return t;
 }
 
@@ -72,10 +84,14 @@ bool Scope::take_out(Task *t) {
     return true;
 }
 
-// It was refused. False: somebody has popped it meanwhile, and it will be run.
+// It was refused. False: somebody has popped it meanwhile, and it will be run, or it has expired.
 bool Scope::take_back(Task *t) {
     Locked l(lock_);
     if (!take_out(t)) return false;
+    if (!t->claim(Task::kQueued)) {
+        t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
+        return false;
+    }
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
     if (idle()) wake_waiters();
     t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
@@ -86,13 +102,13 @@ void Scope::run_next(void *scope) {
     auto *s = static_cast<Scope *>(scope);
     Group *g = s->group_;
     Task *t;
+    bool ours;
     {
         Locked l(s->lock_);
-        t = s->pop();
-        if (t != nullptr) t->claim(Task::kQueued);
+        t = s->pop(&ours);
     }
     if (t != nullptr) {
-        run_claimed(t);
+        if (ours) run_claimed(t);
         if (g->foreign()) return;
         task_release(t);
     }
@@ -101,28 +117,31 @@ void Scope::run_next(void *scope) {
 
 void Scope::hand_back_next(int32_t why) {
     Task *t;
+    bool ours;
     {
         Locked l(lock_);
-        t = pop();
-        if (t != nullptr) t->claim(Task::kQueued);
+        t = pop(&ours);
     }
-    hand_back(t, why);
+    hand_back(t, ours, why);
 }
 
 void Scope::hand_back_new(int32_t why) {
     Task *t = this_thread == nullptr ? nullptr : this_thread->submits;
+    bool ours;
     {
         Locked l(lock_);
-        if (t == nullptr || !take_out(t)) t = pop();
-        if (t != nullptr) t->claim(Task::kQueued);
+        if (t != nullptr && take_out(t))
+            ours = t->claim(Task::kQueued);
+        else
+            t = pop(&ours);
     }
-    hand_back(t, why);
+    hand_back(t, ours, why);
 }
 
 // For one note.
-void Scope::hand_back(Task *t, int32_t why) {
+void Scope::hand_back(Task *t, bool ours, int32_t why) {
     if (t != nullptr) {
-        drop_claimed(t, why);
+        if (ours) drop_claimed(t, why);
         if (group_->foreign()) return;
         task_release(t);
     }
@@ -131,13 +150,14 @@ void Scope::hand_back(Task *t, int32_t why) {
 
 Task *Scope::take_for_waiter() {
     group_->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claim: a drain must not overlook it
+    Task *t, *dead = nullptr;
     {
         Locked l(lock_);
-        if (Task *t = pop()) {
-            t->claim(Task::kQueued);
-            return t;
-        }
+        bool ours;
+        while ((t = pop(&ours)) != nullptr && !ours) t->next = std::exchange(dead, t);
     }
+    release_all(dead);
+    if (t != nullptr) return t;
     group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     group_->went_idle();                                      // a drain may have seen us begin
     return nullptr;
@@ -145,14 +165,21 @@ Task *Scope::take_for_waiter() {
 
 void Scope::cancel() {
     group_->helped_begun.fetch_add(1, memory_order_relaxed);  // before the claims: a drain must not overlook the drops
-    Task *all;
+    Task *all, *dead = nullptr;
     {
         Locked l(lock_);
         cancelled_.store(true, memory_order_relaxed);
-        all = first_;
-        first_ = nullptr;
-        for (Task *t = all; t != nullptr; t = t->next) t->claim(Task::kQueued);
+        bool ours;
+        Task **end = &all;
+        while (Task *t = pop(&ours)) {
+            if (ours)
+                *std::exchange(end, &t->next) = t;
+            else
+                t->next = std::exchange(dead, t);
+        }
+        *end = nullptr;
     }
+    release_all(dead);
     while (all != nullptr) {
         Task *t = std::exchange(all, all->next);
         drop_claimed(t, kWhyCanceled);
@@ -160,6 +187,7 @@ void Scope::cancel() {
         task_release(t);
     }
     wake_sleepers(this);
+    limits_stop();
     group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
     group_->went_idle();
 }
@@ -210,6 +238,7 @@ void Scope::wake_waiters() {
 void Scope::unref() {
     if (refs_.fetch_sub(1, memory_order_acq_rel) != 1) return;  // pairs with itself: all use before the end
     Group *g = group_;
+    release_all(first_);  // expired
     failure_.release();
     memory::destroy(this);
     registry::unref(g);

@@ -41,10 +41,10 @@ class Scope {
     void unref();
 
   private:
-    Task *pop();             // under lock_
+    Task *pop(bool *ours);   // under lock_
     bool take_out(Task *t);  // under lock_. False: somebody has popped it
     bool take_back(Task *t);
-    void hand_back(Task *t, int32_t why);
+    void hand_back(Task *t, bool ours, int32_t why);
     void replace_note(Submit why);
     void wake_waiters();  // under lock_
 

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "group/deadline.h"
 #include "group/group.h"
 #include "sync/clock.h"
 #include "sync/mutex.h"
@@ -12,15 +13,18 @@
 
 namespace hc {
 
-constexpr uint64_t kLinger = 10'000'000'000;  // ns without a group
+constexpr uint64_t kLinger = 10'000'000'000;  // ns without a group, and without a limit
+constexpr uint64_t kRetry = 100'000'000;
 
 struct Sentinel {
     Mutex lock;
     Stuck *groups = nullptr;
     bool runs = false;
+    uint64_t retry_at = 0;  // a thread could not be had: not again before
     Parker bed;
 
     static void *body(void *);
+    bool start();  // under lock. False: no thread can be had
     uint64_t round(uint64_t at);
     bool ends();
 };
@@ -35,16 +39,31 @@ void Stuck::list(Group *g) {
     group_ = g;
     look_at_ = after(after_);
     calm_ = 0;
-    if (!sentinel.runs) {
-        Thread t;
-        if (!thread_start(&t, Sentinel::body, nullptr, 0)) return;  // not listed: the next batch tries again
-        thread_detach(t);
-        sentinel.runs = true;
-    }
+    if (!sentinel.start()) return;  // not listed: the next batch tries again
     next_ = std::exchange(sentinel.groups, this);
     in_list_ = true;
     listed_.store(true, memory_order_relaxed);
     sentinel.bed.unpark();
+}
+
+bool Sentinel::start() {
+    if (runs) return true;
+    if (now() < retry_at) return false;
+    Thread t;
+    retry_at = after(kRetry);
+    if (!thread_start(&t, body, nullptr, 0)) return false;
+    thread_detach(t);
+    retry_at = 0;
+    return runs = true;
+}
+
+bool sentinel_ring() {
+    {
+        Locked l(sentinel.lock);
+        if (!sentinel.start()) return false;
+    }
+    sentinel.bed.unpark();
+    return true;
 }
 
 void Stuck::end() {
@@ -76,7 +95,9 @@ uint64_t Sentinel::round(uint64_t at) {
 void *Sentinel::body(void *) {
     thread_name("hc-sentinel");
     for (;;) {
-        const uint64_t next = sentinel.round(now());
+        const uint64_t at = now();
+        if (limits_due() <= at) limits_look(at);
+        const uint64_t next = std::min(sentinel.round(at), limits_due());
         const Woken woken = sentinel.bed.park_until(next != kNever ? next : after(kLinger));
         if (woken == Woken::kTimedOut && next == kNever && sentinel.ends()) return nullptr;
     }
@@ -84,7 +105,7 @@ void *Sentinel::body(void *) {
 
 bool Sentinel::ends() {
     Locked l(lock);
-    return groups == nullptr && !(runs = false);
+    return groups == nullptr && limits_due() == kNever && !(runs = false);
 }
 
 void sentinel_fork_child() { new (&sentinel) Sentinel; }

@@ -1,5 +1,5 @@
-// One thread of the process that looks after groups whose workers are all busy: does a task wait although one of them only
-// sleeps? It sleeps itself, without an end, while no group is listed, and is started by the first that is.
+// One thread of the process that looks after tasks that have a limit (deadline.h), and after groups whose workers are all busy: does
+// a task wait although one of them only sleeps? It sleeps itself, without an end, while there is neither, and is started by the first.
 //
 //   who takes the last idle worker or place:  all are busy, in the word; light_fence; is the group listed?
 //                                  No: list it                                                                  Group::look_after()
@@ -42,6 +42,7 @@ class Stuck {
     uint32_t calm_ = 0;
 };
 
+bool sentinel_ring();  // that it look at the limits (deadline.h). False: no thread can be had
 void sentinel_fork_child();
 
 }  // namespace hc

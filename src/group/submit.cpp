@@ -206,34 +206,4 @@ size_t finish(Group *g, Outbox *o) {
     return out;
 }
 
-// The tickets of a stealing group are its submitter's; those of an inbox are taken under its lock.
-Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label) {
-    if (g->foreign()) return Submit::kForeign;
-    Ticket *t;
-    const auto fill = [&](Recycler<Ticket> &home) {
-        t = home.take();
-        if (t == nullptr) return false;
-        t->fn = call.fn;
-        t->arg = call.arg;
-        t->drop = drop;
-        t->label = label;
-        t->home = &home;
-        t->state.store(Ticket::kQueued, memory_order_relaxed);
-        return true;
-    };
-    if (g->inbox_count != 0) {
-        Inbox &in = g->inboxes[0];
-        Locked l(in.producers);
-        if (!fill(in.box.tickets)) return Submit::kNoMemory;
-    } else {
-        Submit why_not;
-        Outbox *o = outbox_of(g, &why_not);
-        if (o == nullptr) return why_not;
-        if (!fill(o->tickets)) return Submit::kNoMemory;
-    }
-    const Submit s = submit(g, {Ticket::run, t});
-    if (s != Submit::kOk && s != Submit::kForeign) t->home->give(t);  // kForeign: it has run, and forked
-    return s;
-}
-
 }  // namespace hc

@@ -21,7 +21,6 @@ Submit submit_pinned(Group *g, uint32_t worker, Entry e);
 Submit submit_ready(Group *g, Entry e);
 // The caller's in g, made now if need be.
 Outbox *outbox_of(Group *g, Submit *why_not);
-Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label);
 
 // After a push, when the lane was not listed or the gate not open: how many of the entries pushed last are out again,
 // for the group is closed.

@@ -26,6 +26,10 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     t->scope = nullptr;
     t->flags = o.flags;
     t->body = Task::Body::kCall;
+    t->run_limit = or_of_group(o.run_limit, g->options().run_limit);
+    t->queue_expiry = or_of_group(o.queue_expiry, g->options().queue_expiry);
+    t->expires_at.store(kNever, memory_order_relaxed);
+    t->overran = false;
     t->result = o.result;
     t->result_drop = o.result_drop;
     t->failure = {};
@@ -35,7 +39,7 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     t->input_listeners = nullptr;
     t->handles.store(1, memory_order_relaxed);
     t->refs.store(1, memory_order_relaxed);
-    t->state.store(Task::kWaiting, memory_order_relaxed);
+    t->renew();
     return t;
 }
 
@@ -62,12 +66,15 @@ void wake_waiters(Task *t) {
 
 bool run_body(Group *g, Task *t) {
     return in_callback(g, [&] {
-        ThreadRecord *self = this_thread;
+        const bool interrupt = (t->flags & kInterrupt) != 0;
+        ThreadRecord *self = t->run_limit == kNever && !interrupt ? this_thread : registry::record();
         if (self == nullptr) return t->fn(t->arg);
+        Limited limited(self, t->run_limit, t, nullptr, interrupt);
         Context here = *self->now;
         here.label = t->label;
         here.task = t;
         here.timer = nullptr;
+        here.deadline = limited.deadline();
         const registry::Within within(self, here);
         Deque *d = forks_here(self);
         Deque::Level level;
@@ -79,10 +86,35 @@ bool run_body(Group *g, Task *t) {
         }
         t->fn(t->arg);
         if (this_thread != self) return;  // the child of a fork
+        if (limited.end()) {
+            t->overran = true;
+            ran_past(self->now->group, {t->fn, t->arg}, t->label, limited.ran());
+            if (this_thread != self) return;
+        }
         if (marked) d->end();
         if (Deque *made = t->runner.exchange(nullptr, memory_order_relaxed); made != nullptr && !marked)
             made->mark(nullptr, nullptr);  // its first fork has made the deque: see fork_in()
     });
+}
+
+void run_entry(Group *g, Entry e) {
+    const Ticket::Fn fn = e.fn;
+    const bool bare = fn != run_task && fn != Ticket::run && fn != Scope::run_next && fn != run_timer;
+    ThreadRecord *self = bare && g->limits() ? registry::record() : nullptr;
+    if (self == nullptr) return fn(e.arg);
+    Limited limited(self, g->options().run_limit, nullptr, nullptr, false);
+    Context &here = *self->now;  // its thread's outermost, or a borrowed one: nothing else is in it
+    const Deadline *outer = std::exchange(here.deadline, limited.deadline());
+    fn(e.arg);
+    if (this_thread != self) return;  // the child of a fork
+    const bool past = limited.end();
+    here.deadline = outer;
+    if (past) ran_past(g, e, nullptr, limited.ran());
+}
+
+void ran_past(Group *g, Entry call, const char *label, uint64_t ns) {
+    g->overran.fetch_add(1, memory_order_relaxed);
+    if (g->options().on_limit != nullptr) g->options().on_limit(g->options().user, call.fn, call.arg, label, ns);
 }
 
 GroupPin::GroupPin(Home *home) : group_(home->pin([](Group *g) { return g->try_ref(); })) {}
@@ -95,15 +127,27 @@ Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     if (g->foreign()) return s;
     Task *t = make_task(g, o, &s);
     if (t == nullptr) return s;
-    t->state.store(Task::kQueued, memory_order_relaxed);
     t->ref();  // the entry's
+    const uint64_t expires_at = expires_after(t->queue_expiry);
+    t->expires_at.store(expires_at, memory_order_relaxed);
+    t->enqueue();
     *out = t;
     const bool here = g->options().full == Full::kRun && (o.flags & kWorkerOnly) != 0;  // must not run on this thread
     s = here ? submit_ready(g, {run_task, t}) : submit(g, {run_task, t});
-    if (s == Submit::kOk || s == Submit::kForeign) return s;
-    *out = nullptr;
-    forget_task(t);
-    return s;
+    if (s == Submit::kForeign) return s;
+    if (s == Submit::kOk) {
+        g->expiry.queued(g, expires_at);
+        return s;
+    }
+    return unqueue(t) ? (*out = nullptr, s) : Submit::kOk;
+}
+
+bool unqueue(Task *t) {
+    const bool ours = t->claim(Task::kQueued);  // otherwise it has expired meanwhile: it was accepted
+    if (ours) t->result_drop = nullptr;
+    if (ours) task_release(t);  // the handle's; the reaper may have one for a moment
+    task_release(t);
+    return ours;
 }
 
 Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not) {
@@ -114,7 +158,7 @@ Task *make_scope_task(Group *g, Scope *s, const TaskOptions &o, Submit *why_not)
     Task *t = make_task(g, o, why_not);
     if (t == nullptr) return nullptr;
     t->scope = s;
-    t->state.store(Task::kQueued, memory_order_relaxed);
+    t->expires_at.store(expires_after(t->queue_expiry), memory_order_relaxed);
     return t;
 }
 
@@ -140,11 +184,14 @@ bool task_complete(Task *promise, int32_t outcome, void *result, void (*result_d
 }
 
 void run_claimed(Task *t) {
+    const uint64_t expires_at = t->expires_at.load(memory_order_relaxed);
+    if (expires_at != kNever && expires_at <= now()) return drop_claimed(t, kWhyExpired);
     if (run_body(t->home->group(), t)) finish(t, outcome_after_run(t), true);
 }
 
 void drop_claimed(Task *t, int32_t why) {
     GroupPin g(t->home);
+    if (why == kWhyExpired && g.get() != nullptr) g->expiry.expired.fetch_add(1, memory_order_relaxed);
     if (t->body == Task::Body::kCall) call_drop(g.get(), t, why);
     if (g.get() == nullptr || !g->foreign()) finish(t, why, false);
 }
@@ -179,7 +226,10 @@ Task::State task_cancel(Task *t) {
         }
         met = t->stop();
     } while (met != Task::kRunning && met != Task::kEnded);
-    if (met == Task::kRunning) wake_sleepers(t);
+    if (met == Task::kRunning) {
+        wake_sleepers(t);
+        limits_stop();
+    }
     if (g.get() != nullptr && !g->foreign()) {
         g->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
         g->went_idle();

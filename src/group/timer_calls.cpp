@@ -36,7 +36,7 @@ Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
     Shard *s = g->timers.shard_here(g, &why_not);
     if (s == nullptr) return why_not;
     Timer *t;
-    if (o.repeat == Repeat::kOnce && o.label == nullptr && o.leeway == 0) {
+    if (o.repeat == Repeat::kOnce && o.label == nullptr && o.leeway == 0 && o.run_limit == 0 && !o.interrupt) {
         if ((t = take(s, s->timers)) == nullptr) return Submit::kNoMemory;
         t->flags = 0;
     } else {
@@ -46,6 +46,8 @@ Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
         more->period = o.period;
         more->leeway = o.leeway;
         more->missed = 0;
+        more->run_limit = or_of_group(o.run_limit, g->options().run_limit);
+        more->interrupt = o.interrupt;
         more->repeat = o.repeat;
         more->policy = o.policy;
         more->flags = kSeries;
@@ -171,7 +173,10 @@ static TimerWas cancel(Timer *t) {
 
 TimerWas timer_cancel(Timer *t) {
     const TimerWas was = cancel(t);
-    if (was == TimerWas::kRunning) wake_sleepers(t);
+    if (was == TimerWas::kRunning) {
+        wake_sleepers(t);
+        limits_stop();
+    }
     return was;
 }
 

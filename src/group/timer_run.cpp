@@ -72,11 +72,17 @@ void run_timer(void *timer) {
     const char *label = nullptr;
     if (!begin_run(s, t, &label, &ending)) return finish(s, ending);
     {
+        Group *g = s.group;
+        const Series *series = series_of(t);
+        Limited limited(this_thread, series != nullptr ? series->run_limit : g->options().run_limit, nullptr, t,
+                        series != nullptr && series->interrupt);
         Context here = *this_thread->now;
         here.label = label;
         here.timer = t;
+        here.deadline = limited.deadline();
         const registry::Within within(this_thread, here);
         t->fn(t->arg);
+        if (limited.end()) ran_past(g, {t->fn, t->arg}, label, limited.ran());
     }
     if (s.generation != registry::generation) return;  // it has forked, and this is the child
     const uint64_t first = end_run(s, t, &ending);

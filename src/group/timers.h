@@ -76,6 +76,8 @@ struct TimerOptions {
     void (*drop)(void *, int32_t) = nullptr;
     const char *label = nullptr;
     uint64_t when = UINT64_MAX, period = 0, leeway = 0;
+    uint64_t run_limit = 0;  // 0: the group's, UINT64_MAX: none
+    bool interrupt = false;
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };

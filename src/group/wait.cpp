@@ -1,11 +1,13 @@
 // Waiting for a held task or a scope. Who waits helps, with its own only: it runs what has not begun, takes from what that has
 // forked, and sleeps when there is neither, until the end or the next fork.
 #include <algorithm>
+#include <optional>
 
 #include "group/blocking.h"
 #include "group/forks.h"
 #include "group/registry.h"
 #include "group/scope.h"
+#include "group/sleepers.h"
 #include "group/tasks.h"
 #include "sync/clock.h"
 #include "task/home.h"
@@ -161,7 +163,7 @@ bool help_any(Group *g) {
         if (g->gate.has(Gate::kNow))
             g->hand_back(e);
         else
-            e.fn(e.arg);
+            run_entry(g, e);
     }
     if (g->foreign()) return true;
     g->taken_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
@@ -183,7 +185,10 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
     const uint64_t for_ever = (how & kInterruptible) != 0 ? kNever - 1 : kNever;
     const uint64_t deadline = timeout == kNever ? for_ever : after(timeout);
     const bool helps = (how & kNoHelp) == 0, any = (how & kHelpAny) != 0 && g != nullptr;
+    const bool stoppable = (how & kInterruptible) != 0;
+    const Undisturbed by_signals;
     Parker bed;
+    std::optional<Sleeper> sleeper;
     bool listens = false;
     const bool worker = this_thread != nullptr && this_thread->self != nullptr;  // may be the only one to run what is queued
     uint64_t look_again = kLookAgain;
@@ -191,6 +196,10 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
     for (int tries = 0;;) {
         if (what.ended()) {
             result = Waited::kDone;
+            break;
+        }
+        if (stoppable && stops()) {
+            result = Waited::kStopped;
             break;
         }
         if ((helps && what.help(false)) || (any && help_any(g))) {
@@ -207,6 +216,7 @@ Waited wait(What &what, Group *g, uint64_t timeout, uint32_t how) {
         if (!listens) {
             if (!what.listen(&bed)) continue;
             listens = true;
+            if (stoppable) sleeper.emplace(&bed);
             continue;
         }
         Deque *watched = helps ? what.watched() : nullptr;

@@ -6,6 +6,7 @@
 #include "group/forks.h"
 #include "group/group.h"
 #include "group/registry.h"
+#include "group/tasks.h"
 #include "sync/clock.h"
 #include "sync/signal.h"
 
@@ -145,6 +146,7 @@ void Worker::run_batch() {
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     const Gate &gate = group_.gate;
+    const bool limits = group_.limits();
     const uint32_t blocking = blocking_depth();  // of a task that waits, on top of which these run
     Entry e;
     idle_since_ = 0;
@@ -152,8 +154,10 @@ void Worker::run_batch() {
     if (batch_.take(&e)) {  // unless thieves were faster
         give_room_back();
         do {
-            if (__builtin_expect(!refuse, 1)) {
+            if (__builtin_expect(!refuse && !limits, 1)) {
                 e.fn(e.arg);
+            } else if (!refuse) {
+                run_entry(&group_, e);
             } else {
                 group_.hand_back(e);
                 counters.unrun.add();

@@ -12,6 +12,8 @@ Stats stats(Group &g) {
     s.workers = g.roster.threads();
     s.blocked = g.roster.blocked();
     s.most = g.roster.most();
+    s.expired = g.expiry.expired.load(memory_order_relaxed);
+    s.overran = g.overran.load(memory_order_relaxed);
     s.cpus = g.options().found;
     s.parked = Gate::parked(word);
     s.searching = Gate::searching(word);

@@ -13,6 +13,7 @@ struct Stats {
     uint64_t submitted, started, finished, unrun, queued, lanes;
     uint64_t claims, claims_lost, steals, steals_lost, parks, wakes, barriers;
     uint64_t timers_pending, timers_fired;
+    uint64_t expired, overran;
     uint32_t blocked, most;
     Cpus cpus;
 };

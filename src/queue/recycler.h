@@ -5,17 +5,17 @@
 #pragma once
 #include <utility>
 
-#include "memory/hooks.h"
+#include "queue/made.h"
 #include "sync/atomic.h"
 namespace hc {
 
 template <class T>
-class Recycler {  // T has T *next_free
+class Recycler {  // T has T *next_free, and what Made wants
   public:
     Recycler() = default;
     ~Recycler() {
         drop(free_);
-        trim();
+        drop(returned_.load(memory_order_relaxed));
     }
     Recycler(const Recycler &) = delete;
     Recycler &operator=(const Recycler &) = delete;
@@ -23,7 +23,7 @@ class Recycler {  // T has T *next_free
     T *take() {  // nullptr: no memory
         if (free_ == nullptr)
             free_ = returned_.exchange(nullptr, memory_order_acquire);  // pairs with the release in give()
-        if (free_ == nullptr) return memory::make<T>();
+        if (free_ == nullptr) return made.make();
         return std::exchange(free_, free_->next_free);
     }
 
@@ -35,7 +35,11 @@ class Recycler {  // T has T *next_free
                                                 memory_order_relaxed));
     }
 
-    void trim() { drop(returned_.exchange(nullptr, memory_order_acquire)); }  // pairs with the release in give()
+    void trim() {
+        made.free([this] { return returned_.exchange(nullptr, memory_order_acquire); }, &T::next_free);  // pairs with give()
+    }
+
+    Made<T> made;
 
   private:
     static void drop(T *list) {

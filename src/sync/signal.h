@@ -20,7 +20,13 @@ Lend lend_dump_signal(int signo, SignalHandler handler);
 int dump_signal();           // 0: none
 bool dump_signal_is_ours();  // the host has put no other handler in our place
 
-// Workers are started with everything blocked: one opens the lent signals at its start.
+// The number that ends a system call of a task whose time is over.
+Lend lend_limit_signal(int signo, SignalHandler handler);
+int limit_signal();  // 0: none
+void unblock_signal(int signo);
+bool take_signal(int signo);  // true: it was on its way to the caller, and will not come any more
+
+// Workers are started with everything blocked: one lets itself be asked for its stack at its start.
 void open_signals();
 
 int32_t thread_id();                            // the kernel's, of the caller. May be called from a signal handler

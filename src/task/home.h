@@ -8,7 +8,7 @@
 // pin() makes a group live a little longer, for a handle knows nothing of the group's own references.
 // Hazard: the group ends meanwhile. Pinner: pins_ + 1; fence; group_ ?     Closer: group_ = nullptr; fence; pins_ == 0 ?
 #pragma once
-#include "memory/hooks.h"
+#include "queue/made.h"
 #include "sync/thread.h"
 #include "task/task.h"
 namespace hc {
@@ -18,7 +18,7 @@ class Group;
 class Home {
   public:
     Home(Group *g, uint32_t fork_generation) : generation(fork_generation), group_(g) {}
-    ~Home() { trim(); }
+    ~Home() { drop(returned_.load(memory_order_relaxed)); }
     Home(const Home &) = delete;
 
     const uint32_t generation;  // of processes, see registry.h
@@ -28,7 +28,7 @@ class Home {
         if (free_ == nullptr) free_ = returned_.exchange(nullptr, memory_order_acquire);  // pairs with give()
         Task *t = free_;
         if (t == nullptr) {
-            if ((t = memory::make<Task>()) == nullptr) return nullptr;
+            if ((t = made.make()) == nullptr) return nullptr;
             made_++;
         } else {
             free_ = t->next;
@@ -51,13 +51,18 @@ class Home {
     }
 
     void trim() {  // the group's user
-        Task *some = returned_.load(memory_order_relaxed);
-        // acquire: pairs with give()
-        while (some != closed() &&
-               !returned_.compare_exchange_weak(some, nullptr, memory_order_acquire, memory_order_relaxed)) {
-        }
-        if (some != closed()) trimmed_.fetch_add(drop(some), memory_order_relaxed);
+        const auto take = [this] {
+            Task *some = returned_.load(memory_order_relaxed);
+            // acquire: pairs with give()
+            while (some != closed() &&
+                   !returned_.compare_exchange_weak(some, nullptr, memory_order_acquire, memory_order_relaxed)) {
+            }
+            return some == closed() ? nullptr : some;
+        };
+        trimmed_.fetch_add(made.free(take, &Task::next), memory_order_relaxed);
     }
+
+    Made<Task> made;
 
     // The group's end. The home may be gone afterwards.
     void close() {

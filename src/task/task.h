@@ -49,7 +49,7 @@ struct Failure {
 
 struct Task {
     enum State : uint32_t { kWaiting, kQueued, kRunning, kEnded, kStates = 3 };
-    enum Bits : uint32_t { kWatched = 4, kStop = 8 };
+    enum Bits : uint32_t { kWatched = 4, kStop = 8, kGeneration = 16 };  // from there on: which task of this record it is
     enum class Body : uint32_t { kCall, kAll, kAny, kPromise };
 
     void (*fn)(void *) = nullptr;
@@ -58,9 +58,14 @@ struct Task {
     const char *label = nullptr;
     Home *home = nullptr;
     Task *next = nullptr;  // in whatever list it is in: free, ready, or its scope's queue
+    Task *made_before = nullptr;  // see queue/made.h
+    bool goes = false;
     Scope *scope = nullptr;
     uint32_t flags = 0;
     Body body = Body::kCall;
+    uint64_t run_limit = UINT64_MAX;  // ns
+    uint64_t queue_expiry = UINT64_MAX;
+    Atomic<uint64_t> expires_at{UINT64_MAX};
 
     Atomic<uint32_t> state{kEnded};
     Atomic<uint32_t> handles{0};
@@ -69,6 +74,7 @@ struct Task {
     Plain<void *> result{nullptr};
     void (*result_drop)(void *) = nullptr;
     Failure failure;
+    Plain<bool> overran{false};  // its limit
 
     Plain<Listener *> listeners{nullptr};
     Atomic<Deque *> runner{nullptr};  // where its forks are, while it runs; a hint for who waits
@@ -84,7 +90,32 @@ struct Task {
     bool ended() const { return (state.load(memory_order_acquire) & kStates) == kEnded; }  // pairs with end()
     bool stopped() const { return (state.load(memory_order_relaxed) & kStop) != 0; }
 
+    // By the creator: a new task of this record, and then its state before it is in a queue.
+    void renew() { state.store((state.load(memory_order_relaxed) & ~(kGeneration - 1u)) + kGeneration + kWaiting, memory_order_relaxed); }
+    void enqueue() {
+        const uint32_t seen = state.load(memory_order_relaxed);
+        state.store((seen & ~uint32_t{kStates}) | kQueued, memory_order_release);  // pairs with the acquire in expired()
+    }
+
     bool claim(State from) { return move(from, kRunning); }
+    // For who meets it anywhere, in use or not: is it queued, and its time over? Then try_ref(), and claim() what was seen.
+    // Hazard: meanwhile it ends, and the record becomes another task. A reference is had only while there are others, and the claim
+    // is for what was seen, its generation included.
+    bool expired(uint64_t now, uint32_t *seen) const {
+        *seen = state.load(memory_order_acquire);  // pairs with enqueue() and ready()
+        return (*seen & kStates) == kQueued && expires_at.load(memory_order_relaxed) <= now;
+    }
+    uint64_t queued_until() const { return stage() == kQueued ? expires_at.load(memory_order_relaxed) : UINT64_MAX; }
+    bool try_ref() {
+        uint32_t n = refs.load(memory_order_relaxed);
+        do
+            if (n == 0) return false;
+        while (!refs.compare_exchange_weak(n, n + 1, memory_order_relaxed, memory_order_relaxed));
+        return true;
+    }
+    bool claim(uint32_t seen) {
+        return state.compare_exchange_strong(seen, seen + kRunning - kQueued, memory_order_acq_rel, memory_order_relaxed);  // pairs as in move()
+    }
     bool ready() { return move(kWaiting, kQueued); }
     // Asks a running task to stop. Returns what it met.
     State stop() {
@@ -103,7 +134,7 @@ struct Task {
     // By the claimer. True: somebody listens.
     bool end() {
         // release: what the task did, its outcome; pairs with ended()
-        return (state.exchange(kEnded, memory_order_release) & kWatched) != 0;
+        return (state.fetch_add(kEnded - kRunning, memory_order_release) & kWatched) != 0;
     }
     // Under home->lock. False: it has ended.
     bool listen(Listener *l) {

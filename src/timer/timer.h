@@ -26,13 +26,15 @@ class Group;
 enum class Repeat : uint8_t { kOnce, kRate, kDelay };
 enum class Missed : uint8_t { kCoalesce, kBurst, kSkip };
 
-// What a timer needs only if it repeats, or has a label or a leeway.
+// What a timer needs only if it repeats, or has a label, a leeway or a limit.
 struct Series : Timer {
     const char *label = nullptr;
     uint64_t nominal = 0;  // when it should fire, or should have fired last
     uint64_t period = 0;
     uint64_t leeway = 0;
     uint64_t missed = 0;
+    uint64_t run_limit = UINT64_MAX;
+    bool interrupt = false;
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };

@@ -62,7 +62,7 @@ static void wrong_arguments_are_refused(void) {
     options.fn = NULL;
     CHECK_RC(hc_task_submit(g, &options, &t), HC_EINVAL);
     options.fn = nothing;
-    options.flags = 2;
+    options.flags = 4;
     CHECK_RC(hc_task_submit(g, &options, &t), HC_EINVAL);
     options.flags = 0;
     CHECK_RC(hc_task_wait(NULL, HC_NEVER, 0, &outcome), HC_EINVAL);

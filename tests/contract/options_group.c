@@ -61,7 +61,7 @@ static void nowhere_to_put_the_group_is_an_error(void) {
 
 static void a_size_below_the_first_release_is_refused(void) {
     hc_group_options options = HC_GROUP_OPTIONS_INIT;
-    const uint32_t sizes[] = {0, 1, 4, 8, (uint32_t)sizeof options - 1};
+    const uint32_t sizes[] = {0, 1, 4, 8, (uint32_t)offsetof(hc_group_options, run_limit) - 1};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         options.size = sizes[i];
         refused(&options);

@@ -52,7 +52,7 @@ static void everything_unknown_is_refused(void) {
     options.size = (uint32_t)sizeof options;
     for (unsigned bit = 0; bit < 32; ++bit) {
         options.flags = 1u << bit;
-        if (options.flags != HC_TASK_WORKER_ONLY) refused_both_ways(&options, HC_EINVAL);
+        if (options.flags != HC_TASK_WORKER_ONLY && options.flags != HC_TASK_INTERRUPT) refused_both_ways(&options, HC_EINVAL);
     }
     options.flags = 0;
     options.fn = NULL;

@@ -147,8 +147,8 @@ static void what_cannot_be_lent_is_refused(void) {
     static const int never[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
                                 -1,      32,      33,      1000};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; ++i) CHECK_RC(hc_signal_set(0, never[i]), HC_EINVAL);
-    CHECK_RC(hc_signal_set(SIGURG, 0), HC_ENOTSUP);
-    CHECK_RC(hc_signal_set(SIGURG, SIGUSR1), HC_ENOTSUP);
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; ++i) CHECK_RC(hc_signal_set(never[i], 0), HC_EINVAL);
+    CHECK_RC(hc_signal_set(SIGURG, SIGURG), HC_EINVAL);
     CHECK_RC(hc_signal_set(-1, 0), HC_EINVAL);
     CHECK_OK(hc_signal_set(0, 0));
 }

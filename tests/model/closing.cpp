@@ -398,7 +398,7 @@ struct Tickets : Closed<4, 4> {
         if (i < 2)
             for (int k = 0; k < 2; k++) {
                 const int task = static_cast<int>(i) * 2 + k;
-                if (submit_ticket(g, entry(task), drop, "label") != Submit::kOk) refuse(task);
+                if (submit_ticket(g, {.call = entry(task), .drop = drop, .label = "label"}) != Submit::kOk) refuse(task);
             }
         if (i == 2) close(kNow);
         if (i == 3) work(0);

@@ -29,7 +29,7 @@
 #include "group/scope.cpp"
 #include "group/tasks.cpp"
 #include "group/wait.cpp"
-#include "group/run_ticket.cpp"
+#include "group/tickets.cpp"
 #include "group/stuck.cpp"
 #include "group/sleep.cpp"
 #include "group/submit.cpp"
@@ -43,6 +43,21 @@
 namespace hc {
 
 void wake_sleepers(const void *) {}
+bool stops() { return false; }
+Sleeper::Sleeper(Parker *bed, Pollable *also) : bed_(bed), also_(also) {}
+Sleeper::~Sleeper() {}
+bool sentinel_ring() { return true; }
+void reaper_fork_child() {}
+void Expiry::lower(Group *, uint64_t) {}
+void Expiry::end() {}
+void limits_stop() {}
+void limits_forget(Deadlines &) {}
+void limits_fork_child() {}
+Limited::Limited(ThreadRecord *self, uint64_t ns, Task *, Timer *, bool) : self_(self), limit_(ns) {}
+bool Limited::end() { return false; }
+uint64_t Limited::ran() const { return 0; }
+Undisturbed::Undisturbed() : self_(nullptr) {}
+Undisturbed::~Undisturbed() {}
 void sleepers_fork_child() {}
 void Stuck::list(Group *g) {
     group_ = g;

@@ -8,7 +8,8 @@
 
 namespace {
 struct Node {
-    Node *next_free = nullptr;
+    Node *next_free = nullptr, *made_before = nullptr;
+    bool goes = false;
 };
 }  // namespace
 

@@ -6,5 +6,6 @@ namespace hc {
 inline uint64_t now() { return ++model::machine.ticks; }
 inline uint64_t coarse_now() { return model::machine.ticks; }
 inline uint64_t after(uint64_t delay) { return now() + delay; }
+inline uint64_t lazily_after(uint64_t delay) { return after(delay); }
 
 }  // namespace hc
