@@ -184,8 +184,7 @@ bool task_complete(Task *promise, int32_t outcome, void *result, void (*result_d
 }
 
 void run_claimed(Task *t) {
-    const uint64_t expires_at = t->expires_at.load(memory_order_relaxed);
-    if (expires_at != kNever && expires_at <= now()) return drop_claimed(t, kWhyExpired);
+    if (is_past(t->expires_at.load(memory_order_relaxed))) return drop_claimed(t, kWhyExpired);
     if (run_body(t->home->group(), t)) finish(t, outcome_after_run(t), true);
 }
 

@@ -65,7 +65,7 @@ void Ticket::run(void *ticket) {
     ThreadRecord *self = this_thread;
     if (self == nullptr) return call.fn(call.arg);
     Group *g = self->now->group;
-    if (expires_at != kNever && expires_at <= now()) return g->hand_back_call({call.fn, call.arg}, call.drop, kWhyExpired);
+    if (is_past(expires_at)) return g->hand_back_call({call.fn, call.arg}, call.drop, kWhyExpired);
     Limited limited(self, limit, nullptr, nullptr, false);
     Context like = *self->now;
     like.label = label;

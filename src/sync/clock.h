@@ -17,11 +17,16 @@ inline uint64_t after(uint64_t delay) {
     return delay > UINT64_MAX - t ? UINT64_MAX : t + delay;
 }
 
-// Not before so many ns have passed. If they are many, it may be 10 ms later (the coarse clock is never as much behind), and costs a fifth.
+// The coarse clock costs a fifth, and is never so much behind.
+constexpr uint64_t kCoarse = 10'000'000;  // ns
+
+inline bool is_past(uint64_t when) { return when != UINT64_MAX && when <= coarse_now() + kCoarse && when <= now(); }
+
+// Not before so many ns have passed. If they are many, it may be a little later.
 inline uint64_t lazily_after(uint64_t delay) {
-    constexpr uint64_t kMany = 1'000'000'000, kBehind = 10'000'000;
+    constexpr uint64_t kMany = 1'000'000'000;
     if (delay < kMany) return after(delay);
-    const uint64_t t = coarse_now() + kBehind;
+    const uint64_t t = coarse_now() + kCoarse;
     return delay > UINT64_MAX - t ? UINT64_MAX : t + delay;
 }
 
