@@ -239,7 +239,8 @@ HC_API void hc_group_options_init(void *options, uint32_t size);
 /* Starts a group. Returns when its min_workers have been started (not: when on_thread_start has returned). *out gets one
  * reference, and is NULL after an error. May block for as long as the threads take to start.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ETHREAD (min_workers could not be started: none is left behind). Later, when a thread
- * cannot be had, the group goes on with those it has, and tries again. */
+ * cannot be had, the group goes on with those it has, and tries again: at the next submit, and by itself every 100 ms while tasks wait
+ * (if the process can have one thread more, which looks after that for all groups). */
 HC_API int hc_group_create(hc_group **out, const hc_group_options *options);
 
 /* References. NULL: no effect. When the last one goes, the group is shut down (HC_SHUTDOWN_DRAIN) if it was not yet; its

@@ -1,5 +1,6 @@
 #include "group/forks.h"
 
+#include "group/blocking.h"
 #include "group/group.h"
 #include "group/registry.h"
 #include "group/tasks.h"
@@ -26,6 +27,7 @@ void ring(Deque &d) {
         if (Gate::nobody_to_wake(word) || Gate::searching(word) != 0 || g.options().kind != Kind::kStealing) break;
         if (g.watches_forks()) break;
     } while (!g.wake_one(1, &refused) && !refused);
+    if (refused) g.stuck.owe(&g);
     if (d.watched()) d.wake_watches();
 }
 
@@ -44,7 +46,10 @@ void help_or_sleep(Deque &mine, Frame *f) {
     Deque::Watch watch{&mine.bed};
     ask_for_forks(thief, &watch);
     const bool helped = help(mine, f, true);
-    if (!helped && f->wait_for()) mine.bed.park();
+    if (!helped && f->wait_for()) {
+        const Blocking declared;
+        mine.bed.park();
+    }
     thief.unwatch(&watch);
 }
 

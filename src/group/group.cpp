@@ -173,8 +173,11 @@ void Group::ended() {
 }
 
 bool Group::let_come(Gate::Wake wake, bool *refused) {
-    const bool came = wake == Gate::Wake::kMayCome && roster.bring(*this);
-    if (refused != nullptr) *refused = wake == Gate::Wake::kMayCome && !came;
+    const bool came = wake == Gate::Wake::kMayCome && roster.bring(*this), failed = wake == Gate::Wake::kMayCome && !came;
+    if (refused != nullptr)
+        *refused = failed;
+    else if (failed)
+        stuck.owe(this);
     return came || wake == Gate::Wake::kWoken;
 }
 
@@ -182,9 +185,19 @@ bool Group::let_come(Gate::Wake wake, bool *refused) {
 // that would be to rely on it; and a shutdown would end the group before they have.
 bool Group::first_worker() {
     while (gate.empty() && !roster.turns_back()) {
-        if (gate.come()) return roster.bring(*this);
+        if (gate.come()) {
+            const bool came = roster.bring(*this);
+            if (!came) stuck.owe(this);  // one that was leaving may have met its place taken, and have left a task
+            return came;
+        }
         thread_yield();
     }
+    return true;
+}
+
+bool Group::fill_up() {
+    while (roster.too_few() && gate.come())
+        if (!roster.bring(*this)) return false;
     return true;
 }
 
@@ -215,8 +228,7 @@ void Group::resize(uint32_t least, uint32_t most) {
     look_for_more([this] { return work_waits(); });
     heavy_fence();  // pairs with heavy_fence in park(): least_ | the word
     gate.wake_all();  // who is too many steps back; who may leave now looks at the clock
-    while (roster.too_few() && gate.come() && roster.bring(*this)) {
-    }
+    if (!fill_up()) stuck.owe(this);
     look_after();
 }
 

@@ -101,10 +101,11 @@ class Group {
     bool worker_gone(Worker &w);  // the last act of a worker, which owns no part of the group afterwards. True: it is needed
 
     // ---- workers come and wake (gate.h, roster.h) ----
-    // True: a worker was woken, or has come. *refused: there was room for one, but none could be had.
+    // True: a worker was woken, or has come. *refused: there was room for one, but none could be had; the caller sees to it (sentinel.h).
     bool wake_one(uint32_t enough = 1, bool *refused = nullptr) { return let_come(gate.wake_one(enough), refused); }
     bool after_publish() { return let_come(gate.after_publish(), nullptr); }
     bool first_worker();  // there is one, now; false: none could be had
+    bool fill_up();       // there are as many as there must be; false: one could not be had
     // There is room for one more: is there work for it? work() says so. A submitter that saw neither room nor anybody parked has
     // not fenced, and left its task to whoever was searching, who may look too early: that one looks again, with a fence.
     template <class Work>

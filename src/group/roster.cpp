@@ -164,7 +164,7 @@ bool Roster::sleep_in_reserve(Worker &w, Parker &bed, uint64_t deadline) {
 }
 
 bool Roster::bury(Worker &w) {
-    bool has;
+    bool has, owed = false;
     Thread last;
     {
         Locked l(lock_);
@@ -177,6 +177,7 @@ bool Roster::bury(Worker &w) {
                     return true;
                 }
                 gate_->did_not_come();
+                owed = true;
             }
         }
         w.hired = false;
@@ -184,6 +185,7 @@ bool Roster::bury(Worker &w) {
         last = std::exchange(last_, w.thread());
     }
     if (has) thread_join(last);  // it is at its last instructions
+    if (owed) w.group().stuck.owe(&w.group());
     return false;
 }
 

@@ -14,7 +14,6 @@
 namespace hc {
 
 constexpr uint64_t kLinger = 10'000'000'000;  // ns without a group, and without a limit
-constexpr uint64_t kRetry = 100'000'000;
 
 struct Sentinel {
     Mutex lock;
@@ -35,22 +34,33 @@ Sentinel sentinel;
 
 void Stuck::list(Group *g) {
     Locked l(sentinel.lock);
-    if (listed()) return;
-    group_ = g;
+    if (listed() || !enter(g)) return;  // not listed: the next batch tries again
     look_at_ = after(after_);
     calm_ = 0;
-    if (!sentinel.start()) return;  // not listed: the next batch tries again
-    next_ = std::exchange(sentinel.groups, this);
-    in_list_ = true;
     listed_.store(true, memory_order_relaxed);
+}
+
+bool Stuck::list_owed(Group *g) {
+    Locked l(sentinel.lock);
+    if (!enter(g)) return false;
+    retry_at_ = after(kRetry);
+    return true;
+}
+
+// Under the sentinel's lock, which it takes before it asks when it is due.
+bool Stuck::enter(Group *g) {
+    if (!sentinel.start()) return false;
+    group_ = g;
+    if (!std::exchange(in_list_, true)) next_ = std::exchange(sentinel.groups, this);
     sentinel.bed.unpark();
+    return true;
 }
 
 bool Sentinel::start() {
     if (runs) return true;
     if (now() < retry_at) return false;
     Thread t;
-    retry_at = after(kRetry);
+    retry_at = after(Stuck::kRetry);
     if (!thread_start(&t, body, nullptr, 0)) return false;
     thread_detach(t);
     retry_at = 0;
@@ -81,12 +91,15 @@ uint64_t Sentinel::round(uint64_t at) {
     Locked l(lock);
     for (Stuck **s = &groups; *s != nullptr;) {
         Stuck &here = **s;
-        if (here.look_at_ <= at && !here.look(*here.group_)) {
+        if (here.retry_at_ <= at) here.retry(*here.group_);
+        if (here.look_at_ <= at) here.look(*here.group_);
+        const uint64_t due = std::min(here.look_at_, here.retry_at_);
+        if (due == kNever) {
             here.in_list_ = false;
             *s = here.next_;
             continue;
         }
-        next = std::min(next, here.look_at_);
+        next = std::min(next, due);
         s = &here.next_;
     }
     return next;

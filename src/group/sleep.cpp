@@ -15,15 +15,22 @@ bool Worker::rest_is_covered() const {
     return group_.timers.watch.covers(due_at_);
 }
 
+// Of its batch.
+uint64_t Worker::left_to_others(Next next) const {
+    const uint64_t rest = batch_.rest();
+    if (next == Next::kRest) return rest;
+    return rest > 1 && !rest_is_covered() ? rest - 1 : 0;
+}
+
 // A batch has been filled: before its first task runs, make sure that what else is there has somebody to look at it.
-// A worker that goes away from short forks into something else must be replaced; one that runs such a fork will be back.
-void Worker::publish(bool was_searching, bool for_fork) {
+// A worker that goes away from short forks into something else must be replaced; one that runs such a fork will be back. One that goes
+// to rest leaves its whole batch to the others.
+void Worker::publish(bool was_searching, Next next) {
     const bool others_may_run_it = group_.options().kind != Kind::kPinned;
     const auto more = [&](uint32_t most) {
         if (!others_may_run_it) return 0u;
-        const uint64_t rest = rest_is_covered() ? 0 : batch_.rest();
-        const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
-        return mine == most ? most : mine + work_left(most - mine, !for_fork || forks_matter());
+        const uint32_t mine = static_cast<uint32_t>(std::min<uint64_t>(left_to_others(next), most));
+        return mine == most ? most : mine + work_left(most - mine, next != Next::kFork || forks_matter());
     };
     uint32_t woken = 0;
     if (was_searching) {
@@ -34,7 +41,7 @@ void Worker::publish(bool was_searching, bool for_fork) {
             const uint32_t left = more(most);
             return left == 0 && group_.timers.uncovered() ? 1 : left;
         }, [&](uint32_t wanted) { return group_.wake_one(wanted); });
-    } else if (others_may_run_it && ((batch_.rest() > 1 && !rest_is_covered()) || (owes_look_ && more(1) != 0))) {
+    } else if (others_may_run_it && (left_to_others(next) != 0 || (owes_look_ && more(1) != 0))) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woken = group_.after_publish();
     }

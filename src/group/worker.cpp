@@ -71,8 +71,8 @@ void Worker::loop() {
     for (;;) {
         if (group_.foreign()) return;  // a forked child: its queues are the parent's
         settle();
-        if (!interrupted_ && group_.roster.step_back()) {
-            if (searching) publish(true);
+        if (group_.roster.step_back()) {
+            publish(searching, Next::kRest);
             group_.went_idle();
             if (!group_.roster.rest(*this, group_.bed(index_))) return;
             searching = true;
@@ -86,7 +86,7 @@ void Worker::loop() {
             continue;
         }
         if (found == Found::kFork) {
-            publish(searching, true);
+            publish(searching, Next::kFork);
             searching = idle = false;
             run_stolen();
             spin = std::max<uint64_t>(group_.options().spin_ns, forks_matter() ? kForkSpin : 0);
@@ -125,9 +125,11 @@ void Worker::take_excuse_back() {
     if (excused_.exchange(false, memory_order_relaxed)) group_.roster.unblock();
 }
 
+// Each of the three only grows.
 bool Worker::stands() {
-    const uint64_t begun = batch_.begun(), at = begun + finished_.load(memory_order_relaxed);
-    return std::exchange(stood_, at) == at && begun > finished_.load(memory_order_relaxed);
+    const uint64_t begun = batch_.begun(), finished = finished_.load(memory_order_relaxed);
+    const uint64_t at = begun + finished + counters.steals.read();
+    return std::exchange(stood_, at) == at && (begun > finished || seen.forks.load(memory_order_relaxed));
 }
 
 bool Worker::excuse() {
@@ -141,7 +143,12 @@ bool Worker::excuse() {
     return true;
 }
 
-void Worker::run_batch() {
+// Who runs a batch on top of a task that waits cannot rest yet, and who ends does not rest.
+inline bool Worker::is_too_many() const {
+    return __builtin_expect(group_.roster.too_many(), 0) && inside_ == 0 && !group_.closed();
+}
+
+bool Worker::run_batch() {
     const uint64_t tasks = batch_.rest();
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
@@ -150,8 +157,9 @@ void Worker::run_batch() {
     const uint32_t blocking = blocking_depth();  // of a task that waits, on top of which these run
     Entry e;
     idle_since_ = 0;
-    seen.since.store(coarse_now(), memory_order_relaxed);
-    if (batch_.take(&e)) {  // unless thieves were faster
+    const bool any = batch_.take(&e);  // unless thieves were faster
+    if (any) {
+        seen.since.store(coarse_now(), memory_order_relaxed);
         give_room_back();
         do {
             if (__builtin_expect(!refuse && !limits, 1)) {
@@ -163,13 +171,14 @@ void Worker::run_batch() {
                 counters.unrun.add();
             }
             blocking_end_to(blocking);
-            interrupted_ = gate.paused();
+            interrupted_ = gate.paused() || is_too_many();
         } while (__builtin_expect(!interrupted_, 1) && batch_.take(&e));
     }
     const uint64_t end = batch_.cursor();
     give_room_back();
     finished_.store(end - inside_, memory_order_release);  // pairs with the acquire in finished()
     if (begin != 0) set_pace(tasks, now() - begin);
+    return any;
 }
 
 bool Worker::block() {
@@ -196,13 +205,11 @@ bool Worker::help() {
     if (group_.gate.paused()) return false;
     inside_++;
     const registry::Within in_no_task(this_thread, {.group = &group_, .worker = this, .forks = &forks});
-    bool found = batch_.has_rest();
-    if (found) {
-        run_batch();
-    } else {
+    bool found = run_batch();  // not only if it seems to have a rest: while others take from it, it seems to be empty
+    if (!found) {
         const Found what = find();
         found = what == Found::kBatch || what == Found::kFork;
-        if (found) publish(false, what == Found::kFork);
+        if (found) publish(false, what == Found::kFork ? Next::kFork : Next::kBatch);
         if (what == Found::kBatch) run_batch();
         if (what == Found::kFork) run_stolen();
     }
@@ -216,9 +223,10 @@ bool Worker::help() {
 void Worker::run_stolen() {
     const uint64_t begin = now();
     seen.since.store(begin, memory_order_relaxed);
+    const bool in_another = seen.forks.load(memory_order_relaxed);  // which waits
     seen.forks.store(true, memory_order_relaxed);
     run_fork(forks, std::exchange(fork_, nullptr));
-    seen.forks.store(false, memory_order_relaxed);
+    seen.forks.store(in_another, memory_order_relaxed);
     const uint64_t end = now();
     idle_watches_ = 0;
     fork_average_ = (3 * fork_average_ + std::min(end - begin, 2 * kWorthStealing)) / 4;

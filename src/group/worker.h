@@ -50,8 +50,8 @@ class alignas(64) Worker {
     bool block();
     void unblock();
 
-    // For the sentinel. Is it in a task in which it was at the last call? Then it may be excused: it counts as blocked until it moves, if it
-    // sleeps inside of its task, as the kernel says. False: it does not, or has said so itself, or the cap is reached.
+    // For the sentinel. Is it in a task, or a stolen fork, in which it was at the last call? Then it may be excused: it counts as blocked
+    // until it moves, if it sleeps in there, as the kernel says. False: it does not, or has said so itself, or the cap is reached.
     bool stands();
     bool excuse();
     void take_excuse_back();
@@ -67,7 +67,8 @@ class alignas(64) Worker {
     static void *body(void *self);
     void live();
     void loop();
-    void run_batch();
+    bool run_batch();  // false: it was empty
+    bool is_too_many() const;
     void give_room_back();
     void set_pace(uint64_t tasks, uint64_t took);
 
@@ -87,11 +88,13 @@ class alignas(64) Worker {
     bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
     // sleep.cpp
-    void publish(bool was_searching, bool for_fork = false);
+    enum class Next { kBatch, kFork, kRest };
+    void publish(bool was_searching, Next next = Next::kBatch);
     bool park(bool searching);  // true: nothing has come for so long that it may leave
     bool leave();
     uint64_t idle_until();
     bool rest_is_covered() const;
+    uint64_t left_to_others(Next next) const;
     bool watch_forks();
     bool keep_watch(bool searching);
     void tidy();
@@ -105,7 +108,7 @@ class alignas(64) Worker {
     uint64_t watched_cursor_ = 0;     // and where it was when the suspicion began
     uint32_t finds_ = 0;
     uint32_t inside_ = 0;      // tasks that are in help()
-    bool interrupted_ = false;  // the batch has been left because of a pause
+    bool interrupted_ = false;  // the batch has been left because of a pause, or as one too many; in the next life it is still there
     uint64_t idle_since_ = 0;   // 0: not yet
     uint64_t room_back_ = 0;   // tasks whose room was given back
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime

@@ -205,6 +205,70 @@ static void blocking_without_threads_goes_on(void) {
     CHECK_OK(hc_group_destroy(g));
 }
 
+/* ---- Later, by itself ------------------------------------------------------------------------------------------------ */
+
+/* All are busy, the next one cannot be had just then, and nobody submits or drains any more. */
+static void what_waits_gets_its_worker_later(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_SHARED; ++kind)
+        for (int i = 0; i < n_most_counts; ++i) {
+            const uint32_t most = most_counts[i];
+            const hc_group_options options = elastic_options(kind, HC_NONE32, most + 1, &all);
+            hc_group *g = group_with(&options);
+            hold at;
+            atomic_int ran = 0;
+            hold_all(g, &at, most);
+            for (int round = 0; round < 2; ++round) { /* the second time with one that is there: it has nothing to do with it */
+                threads_fail(0, 1);
+                CHECK_OK(hc_submit(g, count_task, &ran));
+                UNTIL(ran == round + 1);
+            }
+            threads_fail(-1, 0);
+            hold_release(&at);
+            CHECK_OK(hc_group_destroy(g));
+            CHECK_EQ(all.starts, most + 1);
+            crew_check_gone(&all);
+        }
+}
+
+static void the_least_number_is_there_later(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_SHARED; ++kind) {
+        const hc_group_options options = elastic_options(kind, 1, 8, &all);
+        hc_group *g = group_with(&options);
+        threads_fail(2, 1);
+        CHECK_OK(hc_group_resize(g, 6, 8));
+        UNTIL(stats_of(g).workers == 6);
+        threads_fail(-1, 0);
+        CHECK_OK(hc_group_destroy(g));
+        CHECK_EQ(all.starts, 6);
+        crew_check_gone(&all);
+    }
+}
+
+static latch fork_ran;
+static void forked(hc_worker *w, void *arg) {
+    (void)w;
+    count_task(arg);
+    latch_down(&fork_ran);
+}
+
+static void a_fork_gets_its_worker_later(void) {
+    const hc_group_options options = elastic_options(HC_KIND_STEALING, HC_NONE32, 1, &all);
+    hc_group *g = group_with(&options);
+    hc_worker *w = NULL;
+    hc_fork f;
+    atomic_int ran = 0;
+    fork_ran = (latch)LATCH(1);
+    CHECK_OK(hc_worker_enter(g, &w));
+    threads_fail(0, 1);
+    w = hc_fork_push(w, &f, forked, &ran);
+    latch_wait(&fork_ran); /* its owner does nothing for it */
+    w = hc_fork_join(w, &f);
+    threads_fail(-1, 0);
+    CHECK_EQ(ran, 1);
+    hc_worker_leave(w);
+    CHECK_OK(hc_group_destroy(g));
+}
+
 /* ---- Idle groups ----------------------------------------------------------------------------------------------------- */
 
 static void idle_groups_cost_no_thread_and_little_memory(void) {
@@ -242,13 +306,14 @@ int main(int argc, char **argv) {
     CHECK_EQ(asked_for, 3); /* it does pass through here: otherwise nothing below is tested */
 #define CASE(name) \
     if (argc < 2 || strstr(#name, argv[1]) != NULL) RUN(name)
-#define KNOWN(name) /* a fault that is known, and not mended yet: only when asked for */ \
-    if (argc >= 2 && strstr(#name, argv[1]) != NULL) RUN(name)
     CASE(growth_goes_on_with_those_that_are_there);
     CASE(the_argument_stays_the_callers_where_no_thread_can_be_had);
     CASE(who_relied_on_one_that_did_not_come_is_not_forgotten);
     CASE(without_memory_for_another_worker_it_goes_on);
     CASE(blocking_without_threads_goes_on);
+    CASE(what_waits_gets_its_worker_later);
+    CASE(the_least_number_is_there_later);
+    CASE(a_fork_gets_its_worker_later);
     CASE(idle_groups_cost_no_thread_and_little_memory);
     return 0;
 }

@@ -744,8 +744,6 @@ int main(int argc, char **argv) {
     CHECK_OK(hc_allocator_set(counting_alloc, counting_free, &memory));
 #define CASE(name) \
     if (argc < 2 || strstr(#name, argv[1]) != NULL) RUN(name)
-#define KNOWN(name) /* a fault that is known, and not mended yet: only when asked for */ \
-    if (argc >= 2 && strstr(#name, argv[1]) != NULL) RUN(name)
     CASE(submits_wait_for_room);
     CASE(a_wait_for_room_ends_in_time);
     CASE(a_batch_that_waits_in_vain_has_a_prefix);

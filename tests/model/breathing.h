@@ -39,5 +39,15 @@ struct Breathing : Staged<Threads + 1, Tasks, 4> {
     }
 };
 
+// As the sentinel does.
+template <class S>
+void retry_until_over(S &s) {
+    while (!s.over.met) {
+        machine.ticks += 100'000'000;
+        if (s.g->stuck.retry_at_ != kNever) s.g->stuck.retry(*s.g);
+        yield();
+    }
+}
+
 }  // namespace hc::model
 #endif

@@ -63,6 +63,11 @@ void Stuck::list(Group *g) {
     group_ = g;
     listed_.store(true, memory_order_relaxed);
 }
+bool Stuck::list_owed(Group *g) {
+    group_ = g;
+    retry_at_ = 0;
+    return true;
+}
 void Stuck::end() {}
 void sentinel_fork_child() {}
 

@@ -1,7 +1,7 @@
 // Forks in a group (src/group/forks.cpp): no fork is overlooked by workers that fall asleep, and no join sleeps for ever.
 #include "model.h"
 //
-#include "staged.h"
+#include "breathing.h"
 
 using namespace hc;
 using namespace hc::model;
@@ -174,6 +174,66 @@ struct InTask : Staged<3, 1> {
     }
 };
 
+// A fork wants a worker, and there is no thread for it; later there is one.
+struct Owed : Breathing<1> {
+    Condition ran;
+    Owed() {
+        withheld = 4;
+        options.keep_alive = uint64_t{1} << 40;
+    }
+    static void forked(Slot *, void *) { static_cast<Owed *>(now)->ran.meet(); }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 1);
+            Slot *at = nullptr;
+            CHECK(fork_enter(g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, forked, nullptr);
+            threads_again();
+            ran.wait();
+            at = fork_join(at, &f);
+            fork_leave(at);
+            refuse(0);
+        } else {
+            await_creation();
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+};
+
+// A join sleeps, for its fork waits for a task that comes later: another worker comes for that.
+struct JoinBlocks : Breathing<2> {
+    Condition taken, ran;
+    JoinBlocks() { options.keep_alive = uint64_t{1} << 40; }
+    static JoinBlocks &me() { return *static_cast<JoinBlocks *>(now); }
+    static void forked(Slot *, void *) {
+        me().taken.meet();
+        me().ran.wait();
+    }
+    void begun() override {
+        if (tasks[1].ran) return ran.meet();
+        Slot *at = fork_place();
+        Frame f;
+        at = fork_push(at, &f, forked, nullptr);
+        taken.wait();
+        fork_join(at, &f);
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(2, 2, 1);
+            post(0);
+            taken.wait();
+            post(1);
+        }
+        thread_ends();
+    }
+    void after() override {
+        CHECK(g->roster.blocked() == 0);
+        Staged::after();
+    }
+};
+
 }  // namespace
 
 int main() {
@@ -189,6 +249,8 @@ int main() {
     ok &= holds<Nested<1, true>>("nested, still", 150'000);
     ok &= holds<Nested<2, true>>("nested, still, two workers", 30'000);
     ok &= holds<Leaves>("leaves", 30'000);
+    ok &= holds<Owed>("owed", 20'000);
+    ok &= holds<JoinBlocks>("a join blocks", 30'000);
     ok &= holds<InTask<false>>("in a task", 30'000);
     ok &= holds<InTask<true>>("in a task, still", 30'000);
     return ok ? 0 : 1;

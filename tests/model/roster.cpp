@@ -320,6 +320,43 @@ struct StepsBackLast : Staged<3, 1> {
     }
 };
 
+// There is one too many while it is in its first task: it goes to rest in the middle of its batch, while the other is asleep, or falls
+// asleep, and what it leaves is the other's. A batch of timers, of which nobody was told; one that does not rest for long; a pause.
+enum class InBatch { kLong, kTimers, kBriefly, kPaused };
+template <InBatch kHow>
+struct StepsBackInBatch : Staged<3, 3> {
+    StepsBackInBatch() {
+        options.keep_alive = kHow == InBatch::kBriefly ? 2 : uint64_t{1} << 40;
+        build(2);
+        if (kHow == InBatch::kTimers) {
+            worker(0).was_due_ = true;
+            g->timers.watch.covered_[0].store(0, memory_order_relaxed);
+        }
+    }
+    void begun() override {
+        if (tasks[1].ran + tasks[2].ran != 0) {
+            if (rl::thread_index() == 0) CHECK(g->roster.surplus_.newest() == 0);  // the other has stepped back
+            return;
+        }
+        g->roster.most_.store(1, memory_order_relaxed);
+        g->roster.surplus_.store(1, memory_order_relaxed);
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            give(0, {0, 1, 2});
+            worker(0).publish(false);
+            worker(0).run_batch();
+        }
+        if (i < 2) work(i);
+        if (i == 2 && kHow == InBatch::kPaused) {
+            g->pause();
+            yield();
+            g->resume();
+        }
+        thread_ends();
+    }
+};
+
 // More workers at once, though there is nothing to do.
 struct MoreAtLeast : Breathing<1> {
     MoreAtLeast() { options.keep_alive = uint64_t{1} << 40; }
@@ -376,6 +413,10 @@ int main() {
     ok &= holds<Resizes>("resizes", 20'000);
     ok &= holds<StepsBack>("steps back", 20'000);
     ok &= holds<StepsBackLast>("steps back, last", 20'000);
+    ok &= holds<StepsBackInBatch<InBatch::kLong>>("steps back in a batch", 20'000);
+    ok &= holds<StepsBackInBatch<InBatch::kTimers>>("steps back, timers", 20'000);
+    ok &= holds<StepsBackInBatch<InBatch::kBriefly>>("steps back, briefly", 20'000);
+    ok &= holds<StepsBackInBatch<InBatch::kPaused>>("steps back, paused", 20'000);
     ok &= holds<MoreAtLeast>("more at least", 20'000);
     ok &= holds<FewerAtLeast>("fewer at least", 20'000);
     return ok ? 0 : 1;

@@ -66,6 +66,58 @@ struct EndsBlocked : Breathing<2> {
     }
 };
 
+// One goes to rest in the middle of its batch, and the group is shut down. Nobody waits for that.
+template <bool kNow>
+struct EndsInBatch : Staged<3, 3> {
+    EndsInBatch() {
+        shut_down_at_end = false;
+        build(2);
+    }
+    void begun() override {
+        if (tasks[1].ran + tasks[2].ran + tasks[0].unrun + tasks[1].unrun + tasks[2].unrun != 0) return;
+        g->roster.most_.store(1, memory_order_relaxed);
+        g->roster.surplus_.store(1, memory_order_relaxed);
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            give(0, {0, 1, 2});
+            worker(0).publish(false);
+            worker(0).run_batch();
+        }
+        if (i < 2)
+            work(i);
+        else
+            g->shutdown(kNow);
+        thread_ends();
+    }
+    void after() override {
+        CHECK(kNow || tasks[0].unrun + tasks[1].unrun + tasks[2].unrun == 0);
+        Staged::after();
+    }
+};
+
+// The same while it hands back what it has taken after the shutdown: the other may have gone, and nobody looks any more.
+struct EndsHandingBack : Staged<3, 3> {
+    EndsHandingBack() {
+        shut_down_at_end = false;
+        build(2);
+    }
+    void begun() override {
+        if (ended != 0) return;
+        g->roster.most_.store(1, memory_order_relaxed);
+        g->roster.surplus_.store(1, memory_order_relaxed);
+    }
+    void thread(unsigned i) override {
+        if (i < 2) {
+            work(i);
+        } else {
+            offer(0, 3);
+            g->shutdown(true);
+        }
+        thread_ends();
+    }
+};
+
 // The only worker blocks until a timer has fired.
 struct BlocksForTimer : Breathing<2> {
     Condition fired;
@@ -166,6 +218,9 @@ int main() {
     bool ok = true;
     ok &= holds<EndsTogether>("ends together", 50'000);
     ok &= holds<EndsBlocked>("ends, blocked", 50'000);
+    ok &= holds<EndsInBatch<false>>("ends in a batch", 20'000);
+    ok &= holds<EndsInBatch<true>>("ends in a batch, now", 20'000);
+    ok &= holds<EndsHandingBack>("ends, handing back", 40'000);
     ok &= holds<BlocksForTimer>("blocks for a timer", 20'000);
     ok &= holds<PausedAtEnd>("paused at the end", 100'000);
     ok &= holds<SleepsOn<true>>("sleeps on, paused", 20'000);

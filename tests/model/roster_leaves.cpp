@@ -166,6 +166,27 @@ struct LeftStarved : Leaving<2> {
     }
 };
 
+// The same, and nobody submits or drains any more: who could not get one has said so (sentinel.h).
+struct LeftOwed : Leaving<1, 3> {
+    LeftOwed() {
+        withheld = 4;
+        options.keep_alive = uint64_t{1} << 40;
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1);
+            offer(0);
+            threads_again();
+        }
+        if (i == 1) leave();
+        if (i == 2) {
+            await_creation();
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+};
+
 // The group is paused, and goes on, while a worker that has met short forks falls asleep: it must keep watch then.
 struct ShortForks : Staged<3, 1> {
     Condition ran;
@@ -278,7 +299,8 @@ struct StarvedEnd : Breathing<4, 1> {
     }
 };
 
-// One that was to turn back has no memory for it: its place is free again.
+// One that was to turn back has no memory for it: its place is free again. `kOwed`: nobody drains.
+template <bool kOwed>
 struct Forgotten : Breathing<3, 1> {
     void run(unsigned) override {
         created(0, 1);
@@ -289,7 +311,10 @@ struct Forgotten : Breathing<3, 1> {
         pass(4);
         machine.no_memory = false;
         machine.ticks += 200'000'000;
-        CHECK(g->drain(kNever));
+        if (kOwed)
+            retry_until_over(*this);
+        else
+            CHECK(g->drain(kNever));
         thread_ends();
     }
 };
@@ -311,7 +336,9 @@ int main() {
     ok &= holds<FromHook>("from a hook", 20'000);
     ok &= holds<Resized>("resized", 20'000);
     ok &= holds<StarvedDrain>("starved, drained", 20'000);
-    ok &= holds<Forgotten>("forgotten", 20'000);
+    ok &= holds<Forgotten<false>>("forgotten", 20'000);
+    ok &= holds<Forgotten<true>>("forgotten, owed", 20'000);
+    ok &= holds<LeftOwed>("left, owed", 20'000);
     ok &= holds<StarvedEnd>("starved, ended", 20'000);
     return ok ? 0 : 1;
 }

@@ -247,6 +247,29 @@ struct Pinned : Staged<4, 3> {
     }
 };
 
+// A task waits, and its worker looks for something else to do, while another takes from its batch: for the time of the theft the batch
+// looks empty.
+struct HelpsStolenFrom : Staged<3, 4> {
+    int helps = 0;
+    HelpsStolenFrom() {
+        build(2);
+        give(0, {0, 1, 2});
+    }
+    void begun() override {
+        if (tasks[1].ran + tasks[2].ran + tasks[3].ran != 0 || this_thread == nullptr || this_thread->self == nullptr) return;
+        if (helps++ == 0) this_thread->self->help();
+    }
+    void thread(unsigned i) override {
+        if (i == 2) {
+            post(3);
+        } else {
+            worker(i).interrupted_ = i == 0;
+            work(i);
+        }
+        thread_ends();
+    }
+};
+
 // Workers that look around for a while before they sleep.
 struct Spinning : Staged<3, 2> {
     Condition second;
@@ -285,6 +308,7 @@ int main() {
     ok &= holds<TwoLanes>("two lanes", 20'000);
     ok &= holds<Shared>("shared", 20'000);
     ok &= holds<Pinned>("pinned", 20'000);
+    ok &= holds<HelpsStolenFrom>("helps, stolen from", 60'000);
     ok &= holds<Spinning>("spinning", 20'000);
     return ok ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #include "model.h"
 //
 #include "breathing.h"
+#include "group/forks.h"
 
 using namespace hc;
 using namespace hc::model;
@@ -104,7 +105,150 @@ struct Excused : Breathing<2> {
     }
 };
 
-// The same, and then two more tasks: who was excused is back, and no more than one may run at once.
+// The same, but there is no thread for the other until later.
+struct ExcusedOwed : Breathing<2> {
+    Condition second;
+    ExcusedOwed() {
+        withheld = 3;
+        options.keep_alive = uint64_t{1} << 40;
+        options.stuck_after = 1;
+        tasks[0].until = &second;
+    }
+    void begun() override {
+        if (tasks[1].ran) second.meet();
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 1, 1);
+            post(0);
+            post(1);
+            while (g->roster.blocked() == 0) yield();
+            threads_again();
+        } else {
+            await_creation();
+            while (!over.met && g->roster.blocked() == 0) {
+                g->stuck.look(*g);
+                yield();
+            }
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+};
+
+// A task sleeps in a stolen fork: the worker has no batch.
+struct ExcusedInFork : Breathing<1> {
+    Condition taken, ran;
+    ExcusedInFork() {
+        options.keep_alive = uint64_t{1} << 40;
+        options.stuck_after = 1;
+    }
+    static ExcusedInFork &me() { return *static_cast<ExcusedInFork *>(now); }
+    static void forked(Slot *, void *) {
+        me().taken.meet();
+        me().ran.wait();
+    }
+    void begun() override { ran.meet(); }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 1, 1);
+            Slot *at = nullptr;
+            CHECK(fork_enter(g, &at) == Enter::kOk);
+            Frame f;
+            at = fork_push(at, &f, forked, nullptr);
+            taken.wait();
+            post(0);
+            ran.wait();
+            at = fork_join(at, &f);
+            fork_leave(at);
+        } else {
+            await_creation();
+            while (!ran.met) {
+                g->stuck.look(*g);
+                yield();
+            }
+        }
+        thread_ends();
+    }
+};
+
+// There is no thread for the worker that a task wants, and later there is one. The first task blocks until the second has run, and
+// nobody submits any more, or drains.
+struct Owed : Breathing<2> {
+    Condition second;
+    Owed() {
+        withheld = 3;
+        options.keep_alive = uint64_t{1} << 40;
+        tasks[0].until = &second;
+    }
+    void begun() override {
+        if (tasks[1].ran) second.meet();
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(0, 2);
+            post(0);
+            post(1);
+            threads_again();
+        } else {
+            await_creation();
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+};
+
+// The same from two sides: who finds it said already need not say so.
+struct OwedTwice : Breathing<3, 3> {
+    Condition others;
+    OwedTwice() {
+        withheld = 3;
+        options.keep_alive = uint64_t{1} << 40;
+        tasks[0].until = &others;
+    }
+    void begun() override {
+        if (tasks[1].ran && tasks[2].ran) others.meet();
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 2);
+            post(0);
+            machine.ticks += 200'000'000;
+        } else {
+            await_creation();
+        }
+        if (i == 2) {
+            retry_until_over(*this);
+        } else {
+            post(static_cast<int>(i) + 1);
+            threads_again();
+        }
+        thread_ends();
+    }
+};
+
+// The least number is owed, too.
+struct OwedLeast : Breathing<1> {
+    OwedLeast() {
+        withheld = 2;
+        options.keep_alive = uint64_t{1} << 40;
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(1, 3);
+            g->resize(3, 3);
+            threads_again();
+            while (g->roster.too_few()) yield();
+            post(0);
+        } else {
+            await_creation();
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+};
+
+// A task is excused as above, and then two more tasks come: who was excused is back, and no more than one may run at once.
 struct ExcuseEnds : Breathing<4> {
     Condition excused, second;
     Atomic<int> looked;
@@ -157,6 +301,11 @@ int main() {
     ok &= holds<WatchedBack<false>>("watched, back", 20'000);
     ok &= holds<WatchedBack<true>>("watched, resized", 20'000);
     ok &= holds<Excused>("excused", 20'000);
+    ok &= holds<ExcusedOwed>("excused, owed", 20'000);
+    ok &= holds<ExcusedInFork>("excused in a fork", 20'000);
+    ok &= holds<Owed>("owed", 20'000);
+    ok &= holds<OwedTwice>("owed twice", 20'000);
+    ok &= holds<OwedLeast>("owed, at least", 20'000);
     ok &= holds<ExcuseEnds>("excuse ends", 20'000);
     return ok ? 0 : 1;
 }
