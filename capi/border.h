@@ -52,15 +52,17 @@ inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     if (in == nullptr || !read_sized(in, offsetof(hc_task_options, result), &o)) return false;
     if (o.fn == nullptr || (o.flags & ~uint32_t{HC_TASK_WORKER_ONLY}) != 0) return false;
     // TODO: each goes as it is built
-    if (o.run_limit != 0 || o.queue_expiry != 0 || o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0 ||
-        o.priority != 0)
+    if (o.run_limit != 0 || o.queue_expiry != 0 || o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0)
         return false;
+    if (o.priority > HC_PRIORITY_LOW) return false;
+    if (o.priority != HC_PRIORITY_NORMAL && (o.scope != nullptr || o.serial != nullptr || o.key_mode != 0)) return false;
     out->call = {o.fn, o.arg};
     out->drop = o.drop;
     out->label = o.label;
     out->result = o.result;
     out->result_drop = o.result_drop;
     out->flags = o.flags;
+    out->priority = static_cast<Priority>(o.priority);
     return true;
 }
 

@@ -10,6 +10,7 @@ using namespace hc::capi;
 static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhyShutdown == HC_ESHUTDOWN &&
               kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED);
 static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY);
+static_assert(static_cast<int>(Priority::kHigh) == HC_PRIORITY_HIGH && static_cast<int>(Priority::kLow) == HC_PRIORITY_LOW);
 static_assert(kHelpAny == HC_WAIT_HELP_ANY && kNoHelp == HC_WAIT_NO_HELP && kInterruptible == HC_WAIT_INTERRUPTIBLE);
 
 namespace {
@@ -51,8 +52,8 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
             task_unref(t);
         return answer;
     }
-    if (o.drop == nullptr && o.label == nullptr) return code(submit(of(g), o.call));
-    return code(submit_ticket(of(g), o.call, o.drop, o.label));
+    if (o.drop == nullptr && o.label == nullptr) return code(submit_at(of(g), o.call, o.priority));
+    return code(submit_ticket(of(g), o.call, o.drop, o.label, o.priority));
 }
 
 const char *hc_task_label(void) { return this_thread == nullptr ? nullptr : this_thread->now->label; }

@@ -20,7 +20,7 @@ bool Worker::rest_is_covered() const {
 void Worker::publish(bool was_searching, bool for_fork) {
     const bool others_may_run_it = group_.options().kind != Kind::kPinned;
     const auto more = [&](uint32_t most) {
-        if (!others_may_run_it) return 0u;
+        if (!others_may_run_it) return static_cast<uint32_t>(std::min<uint64_t>(group_.levels.queued(), most));
         const uint64_t rest = rest_is_covered() ? 0 : batch_.rest();
         const uint32_t mine = rest > most ? most : rest > 1 ? static_cast<uint32_t>(rest - 1) : 0;
         return mine == most ? most : mine + work_left(most - mine, !for_fork || forks_matter());

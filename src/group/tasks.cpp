@@ -26,6 +26,7 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     t->scope = nullptr;
     t->flags = o.flags;
     t->body = Task::Body::kCall;
+    t->priority = o.priority;
     t->result = o.result;
     t->result_drop = o.result_drop;
     t->failure = {};
@@ -99,7 +100,7 @@ Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     t->ref();  // the entry's
     *out = t;
     const bool here = g->options().full == Full::kRun && (o.flags & kWorkerOnly) != 0;  // must not run on this thread
-    s = here ? submit_ready(g, {run_task, t}) : submit(g, {run_task, t});
+    s = here ? submit_ready(g, {run_task, t}, o.priority) : submit_at(g, {run_task, t}, o.priority);
     if (s == Submit::kOk || s == Submit::kForeign) return s;
     *out = nullptr;
     forget_task(t);

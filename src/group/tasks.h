@@ -11,6 +11,7 @@ struct TaskOptions {
     void *result = nullptr;
     void (*result_drop)(void *) = nullptr;
     uint32_t flags = 0;
+    Priority priority = Priority::kNormal;
 };
 constexpr uint32_t kWorkerOnly = 1;  // HC_TASK_WORKER_ONLY
 

@@ -137,7 +137,7 @@ bool Worker::excuse() {
 }
 
 void Worker::run_batch() {
-    const uint64_t tasks = batch_.rest();
+    const uint64_t tasks = batch_.rest(), inserted = inserted_;
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     const Gate &gate = group_.gate;
@@ -155,13 +155,25 @@ void Worker::run_batch() {
                 counters.unrun.add();
             }
             blocking_end_to(blocking);
-            interrupted_ = gate.paused();
-        } while (__builtin_expect(!interrupted_, 1) && batch_.take(&e));
+            interrupted_ = false;
+        } while (__builtin_expect(!gate.interrupts(), 1) ? batch_.take(&e) : next_between(&e));
     }
     const uint64_t end = batch_.cursor();
     give_room_back();
     finished_.store(end - inside_, memory_order_release);  // pairs with the acquire in finished()
-    if (begin != 0) set_pace(tasks, now() - begin);
+    if (begin != 0) set_pace(tasks + (inserted_ - inserted), now() - begin);
+}
+
+// Between two tasks: the group is paused, or has one of high priority. False: nothing is next.
+bool Worker::next_between(Entry *next) {
+    if (group_.foreign()) return false;  // the task has forked, and this is the child
+    interrupted_ = group_.gate.paused();
+    if (interrupted_) return false;
+    find_between();
+    if (!batch_.take(next)) return false;
+    give_room_back();
+    seen.since.store(coarse_now(), memory_order_relaxed);
+    return true;
 }
 
 bool Worker::block() {
@@ -190,6 +202,7 @@ bool Worker::help() {
     const registry::Within in_no_task(this_thread, {.group = &group_, .worker = this, .forks = &forks});
     bool found = batch_.has_rest();
     if (found) {
+        find_first();
         run_batch();
     } else {
         const Found what = find();
