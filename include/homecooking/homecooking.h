@@ -798,7 +798,7 @@ HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t 
  *
  * Stacks need libunwind (HC_FEATURE_STACKS) and a signal: see hc_signal_set(). Without, and where a worker does not answer, the
  * dump says so. It asks all workers at once and waits at most 40 ms for them.
- * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "submitted",
+ * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "queued_high", "submitted",
  * "workers_alive", ...) and "workers", an array of objects with "index", "thread", "state" ("running", "blocked", "searching",
  * "parked", "resting"), in a task also "task", "label", "ns" and "asleep", and either "stack", innermost first, or "no_stack",
  * why not. More may be added. Any thread, tasks of the group included.

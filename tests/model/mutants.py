@@ -47,6 +47,7 @@ MODELS = {
     'group/gate.h': ['beds', 'roster', 'roster_ends', 'roster_leaves', 'sleep', 'closing', 'timers'],
     'group/sleep.cpp': ['roster', 'roster_leaves', 'roster_ends', 'stuck', 'sleep', 'closing', 'forks', 'timers'],
     'group/find.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'group/levels.h': ['sleep', 'closing'],
     'group/watch.h': ['timers'],
     'group/timers.h': ['timers', 'timer_life'],
     'group/timers.cpp': ['timers', 'timer_life'],
