@@ -147,10 +147,10 @@ Outbox *outbox_of(Group *g, Submit *why_not) {
 }
 
 Inbox *inbox_of(Group *g, Priority p, Submit *why_not) {
-    if (p == Priority::kNormal) return &g->inboxes[g->options().kind == Kind::kShared ? 0 : g->next_in_turn()];
     bool closed = false;
-    Inbox *in = g->level(p, &closed);
-    if (in == nullptr) *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
+    const bool normal = p == Priority::kNormal;
+    Inbox *in = normal ? &g->inboxes[g->options().kind == Kind::kShared ? 0 : g->next_in_turn()] : g->level(p, &closed);
+    *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
     return in;
 }
 
@@ -239,7 +239,7 @@ size_t finish(Group *g, Outbox *o) {
 // The tickets of a lane are its submitter's; those of an inbox are taken under its lock.
 Submit submit_ticket(Group *g, Entry call, void (*drop)(void *, int32_t), const char *label, Priority p) {
     if (g->foreign()) return Submit::kForeign;
-    Submit why_not;
+    Submit why_not = Submit::kNoMemory;
     Ticket *t;
     const auto fill = [&](Recycler<Ticket> &home) {
         t = home.take();

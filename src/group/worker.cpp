@@ -147,7 +147,7 @@ void Worker::run_batch() {
     seen.since.store(coarse_now(), memory_order_relaxed);
     if (batch_.take(&e)) {  // unless thieves were faster
         give_room_back();
-        do {
+        for (;;) {
             if (__builtin_expect(!refuse, 1)) {
                 e.fn(e.arg);
             } else {
@@ -156,7 +156,14 @@ void Worker::run_batch() {
             }
             blocking_end_to(blocking);
             interrupted_ = false;
-        } while (__builtin_expect(!gate.interrupts(), 1) ? batch_.take(&e) : next_between(&e));
+            if (__builtin_expect(gate.interrupts(), 0)) {
+                const Entry next = next_between();
+                if (next.fn == nullptr) break;
+                e = next;
+            } else if (!batch_.take(&e)) {
+                break;
+            }
+        }
     }
     const uint64_t end = batch_.cursor();
     give_room_back();
@@ -164,16 +171,18 @@ void Worker::run_batch() {
     if (begin != 0) set_pace(tasks + (inserted_ - inserted), now() - begin);
 }
 
-// Between two tasks: the group is paused, or has one of high priority. False: nothing is next.
-bool Worker::next_between(Entry *next) {
-    if (group_.foreign()) return false;  // the task has forked, and this is the child
+// Between two tasks: the group is paused, or has one of high priority. Returns the next; none: fn is nullptr. By value, so that the
+// loop of run_batch() keeps its own in registers.
+Entry Worker::next_between() {
+    Entry next{nullptr, nullptr};
+    if (group_.foreign()) return next;  // the task has forked, and this is the child
     interrupted_ = group_.gate.paused();
-    if (interrupted_) return false;
+    if (interrupted_) return next;
     find_between();
-    if (!batch_.take(next)) return false;
+    if (!batch_.take(&next)) return next;
     give_room_back();
     seen.since.store(coarse_now(), memory_order_relaxed);
-    return true;
+    return next;
 }
 
 bool Worker::block() {

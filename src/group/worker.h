@@ -70,7 +70,7 @@ class alignas(64) Worker {
     void live();
     void loop();
     void run_batch();
-    bool next_between(Entry *next);
+    Entry next_between();
     void give_room_back();
     void set_pace(uint64_t tasks, uint64_t took);
 
