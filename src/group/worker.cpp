@@ -155,8 +155,8 @@ void Worker::run_batch() {
                 counters.unrun.add();
             }
             blocking_end_to(blocking);
-            interrupted_ = false;
-            if (__builtin_expect(gate.interrupts(), 0)) {
+            interrupted_ = gate.interrupts();
+            if (__builtin_expect(interrupted_, 0)) {
                 const Entry next = next_between();
                 if (next.fn == nullptr) break;
                 e = next;
