@@ -34,10 +34,6 @@ static void note(void *arg) {
     CHECK(noted < most_notes);
     notes[noted++] = *(const char *)arg;
 }
-static void drop_note(void *arg, int32_t why) {
-    CHECK_RC(why, HC_ESHUTDOWN);
-    note(arg);
-}
 
 /* Detached with and without a label, and held: the same queue. */
 static void submit_each_way(hc_group *g, const char *what, uint32_t priority) {
@@ -527,17 +523,22 @@ static void who_waits_for_room_gets_it(void) {
 
 /* ---- The end ------------------------------------------------------------------------------------------------------- */
 
+static void count_drop(void *arg, int32_t why) { /* by the worker and by who awaits */
+    CHECK_RC(why, HC_ESHUTDOWN);
+    count_task(arg);
+}
+
 static void a_shutdown_knows_the_levels(void) {
     for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
         for (int now = 0; now < 2; ++now) {
             hc_group *g = group_of_kind(kind, 1);
             gate at = GATE;
             hc_task_options options = HC_TASK_OPTIONS_INIT;
-            forget();
+            atomic_int n = 0;
             gate_hold(g, &at);
-            options.fn = note;
-            options.arg = "x";
-            options.drop = drop_note;
+            options.fn = count_task;
+            options.arg = &n;
+            options.drop = count_drop;
             for (int i = 0; i < 300; ++i) {
                 options.priority = i % 2 ? high : low;
                 CHECK_OK(hc_task_submit(g, &options, NULL));
@@ -547,7 +548,7 @@ static void a_shutdown_knows_the_levels(void) {
             CHECK_RC(hc_task_submit(g, &options, NULL), HC_ESHUTDOWN);
             gate_open(&at);
             CHECK_OK(hc_group_await(g, HC_NEVER));
-            CHECK_EQ(noted, 300);
+            CHECK_EQ(n, 300);
             CHECK_EQ(stats_of(g).unrun, now ? 300 : 0);
             CHECK_OK(hc_group_destroy(g));
         }
@@ -563,18 +564,18 @@ static void await_hands_back_behind_a_stuck_worker(void) {
     hc_group *g = group_of(1);
     gate at = GATE;
     hc_task_options options = HC_TASK_OPTIONS_INIT;
-    forget();
+    atomic_int n = 0;
     gate_hold(g, &at);
-    options.fn = note;
-    options.arg = "x";
-    options.drop = drop_note;
+    options.fn = count_task;
+    options.arg = &n;
+    options.drop = count_drop;
     for (uint32_t i = 0; i < 10; ++i) {
         options.priority = i % 3;
         CHECK_OK(hc_task_submit(g, &options, NULL));
     }
     CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_NOW));
     CHECK_RC(hc_group_await(g, 1), HC_ETIMEDOUT);
-    CHECK_EQ(noted, 10);
+    CHECK_EQ(n, 10);
     gate_open(&at);
     CHECK_OK(hc_group_destroy(g));
 }
@@ -599,6 +600,7 @@ static void fork_and_go_on(void *arg) {
 }
 
 static void a_forked_child_runs_nothing_of_the_parent(void) {
+    if (CHECK_SLOWER > 1) return; /* a sanitizer takes the end of such a child amiss: it finds leaks, or locks of its own */
     hc_group *g = group_of(1);
     gate at = GATE;
     gate_hold(g, &at);

@@ -289,11 +289,11 @@ struct PinnedAndHigh : Staged<4, 2> {
 };
 
 // A worker is in a batch. A task of HIGH comes ahead of its rest, though the worker may just have found HIGH empty.
-template <Kind kKind>
+template <bool kReady>
 struct Ahead : Staged<2, 5> {
     Atomic<int> posted;
     Ahead() {
-        build(1, kKind);
+        build(1);
         give(0, {0, 1, 2});
     }
     void begun() override {
@@ -304,7 +304,10 @@ struct Ahead : Staged<2, 5> {
     void thread(unsigned i) override {
         if (i == 0) {
             post(3, Priority::kHigh);
-            post(4, Priority::kHigh);
+            if (kReady)
+                CHECK(submit_ready(g, entry(4), Priority::kHigh) == Submit::kOk);
+            else
+                post(4, Priority::kHigh);
             posted.store(1, memory_order_release);
         } else {
             worker(0).run_batch();
@@ -357,7 +360,8 @@ int main() {
     ok &= holds<Level<Kind::kShared, Priority::kHigh>>("high, shared", 20'000);
     ok &= holds<Level<Kind::kPinned, Priority::kLow>>("low, pinned", 20'000);
     ok &= holds<PinnedAndHigh>("pinned and high", 20'000);
-    ok &= holds<Ahead<Kind::kStealing>>("ahead", 20'000);
+    ok &= holds<Ahead<false>>("ahead", 20'000);
+    ok &= holds<Ahead<true>>("ahead, ready", 20'000);
     ok &= holds<Spinning>("spinning", 20'000);
     return ok ? 0 : 1;
 }
