@@ -52,17 +52,19 @@ inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     if (in == nullptr || !read_sized(in, offsetof(hc_task_options, result), &o)) return false;
     if (o.fn == nullptr || (o.flags & ~(kWorkerOnly | kInterrupt)) != 0) return false;
     // TODO: each goes as it is built
-    if (o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0 ||
-        o.priority != 0)
+    if (o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0)
         return false;
+    if (o.priority > HC_PRIORITY_LOW) return false;
+    if (o.priority != HC_PRIORITY_NORMAL && (o.scope != nullptr || o.serial != nullptr || o.key_mode != 0)) return false;
     out->call = {o.fn, o.arg};
     out->drop = o.drop;
     out->label = o.label;
     out->result = o.result;
     out->result_drop = o.result_drop;
-    out->flags = o.flags | ((o.flags & HC_TASK_INTERRUPT) != 0 ? HC_TASK_WORKER_ONLY : 0);
+    out->flags = o.flags | ((o.flags & kInterrupt) != 0 ? kWorkerOnly : 0);
     out->run_limit = o.run_limit;
     out->queue_expiry = o.queue_expiry;
+    out->priority = static_cast<Priority>(o.priority);
     return true;
 }
 

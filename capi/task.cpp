@@ -10,6 +10,7 @@ using namespace hc::capi;
 static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhyShutdown == HC_ESHUTDOWN &&
               kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED && kWhyExpired == HC_EEXPIRED && kWhyLimit == HC_ELIMIT);
 static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY && kInterrupt == HC_TASK_INTERRUPT);
+static_assert(static_cast<int>(Priority::kHigh) == HC_PRIORITY_HIGH && static_cast<int>(Priority::kLow) == HC_PRIORITY_LOW);
 static_assert(kHelpAny == HC_WAIT_HELP_ANY && kNoHelp == HC_WAIT_NO_HELP && kInterruptible == HC_WAIT_INTERRUPTIBLE);
 
 namespace {
@@ -52,7 +53,7 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
         return answer;
     }
     const uint64_t limits = or_of_group(o.run_limit, of(g)->options().run_limit) & or_of_group(o.queue_expiry, of(g)->options().queue_expiry);
-    if (o.drop == nullptr && o.label == nullptr && limits == kNever) return code(submit(of(g), o.call));
+    if (o.drop == nullptr && o.label == nullptr && limits == kNever) return code(submit_at(of(g), o.call, o.priority));
     return code(submit_ticket(of(g), o));
 }
 

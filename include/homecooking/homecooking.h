@@ -23,7 +23,8 @@
  * and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
  *
  * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
- * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Timers that one thread has
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Tasks may have a priority
+ * (HC_PRIORITY_...): what is said here holds among those of the same. Timers that one thread has
  * armed are taken up in the order of their times, to about a microsecond; they do not queue behind tasks.
  *
  * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that
@@ -369,6 +370,17 @@ enum {
     HC_TASK_INTERRUPT = 2 /* past its limit, or cancelled, its thread gets a signal, see section 12. Implies HC_TASK_WORKER_ONLY */
 };
 
+/* Which of the tasks that are queued a worker begins next. HIGH and LOW are one queue each, of the whole group and in any kind of
+ * group, first in, first out, whoever submits; they are taken one by one, in HC_KIND_PINNED by any worker. All other tasks are
+ * normal. What runs is not interrupted. For each worker:
+ *   HC_PRIORITY_HIGH  comes before all else, also before tasks that the worker has already taken up. But after 128 of them in a
+ *                     row, the next is another (normal, LOW, or a timer that is due), if there is any.
+ *   HC_PRIORITY_LOW   comes when there is nothing else. But while LOW is not empty, the worker begins one of it after at most 768
+ *                     others.
+ * A full group: HC_FULL_DROP_OLDEST takes out LOW first, and nothing above the new one, which otherwise comes back itself;
+ * HC_FULL_RUN runs any. Not yet together with a scope, serial or key: HC_EINVAL. */
+enum { HC_PRIORITY_NORMAL = 0, HC_PRIORITY_HIGH = 1, HC_PRIORITY_LOW = 2 };
+
 #define HC_TASK_OPTIONS_INIT                                                                                             \
     { (uint32_t)sizeof(hc_task_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0 }
 
@@ -453,6 +465,7 @@ HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
  * queued from then on, even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still
  * running run as well; what waits for anything else comes back through drop (or on_unrun, while the group lives) when
  * that ends. *out (unless `out` is NULL) gets a handle.
+ * Its priority counts from then on, too.
  * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
 
@@ -660,7 +673,8 @@ typedef struct hc_timer_options {
     uint32_t size;  /* sizeof(hc_timer_options) */
     uint32_t flags; /* none yet: 0 */
     const hc_task_options *task; /* fn, arg, drop, label, run_limit of each body, flags (of which WORKER_ONLY changes
-                                    nothing); copied. A result, result_drop or queue_expiry is HC_EINVAL */
+                                    nothing); copied. A result, result_drop, queue_expiry or priority is
+                                    HC_EINVAL: what is due does not queue */
     uint32_t mode;   /* HC_TIMER_... */
     uint32_t missed; /* HC_MISSED_..., for RATE only */
     uint64_t delay;  /* ns until it fires first. HC_NEVER: not before hc_timer_arm() */
@@ -814,7 +828,7 @@ HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t 
  *
  * Stacks need libunwind (HC_FEATURE_STACKS) and a signal: see hc_signal_set(). Without, and where a worker does not answer, the
  * dump says so. It asks all workers at once and waits at most 40 ms for them.
- * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "submitted",
+ * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "queued_high", "submitted",
  * "workers_alive", ...) and "workers", an array of objects with "index", "thread", "state" ("running", "blocked", "searching",
  * "parked", "resting"), in a task also "task", "label", "ns" and "asleep", and either "stack", innermost first, or "no_stack",
  * why not. More may be added. Any thread, tasks of the group included.

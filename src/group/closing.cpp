@@ -14,11 +14,11 @@ void Group::shutdown(bool now, bool keep_timers) {
     waitlist.send_away();
     // settle
     heavy_fence();  // pairs with light_fence in a submit: kClosed | the lane
-    for (uint32_t i = 0; i < inbox_count; i++) Locked l(inboxes[i].producers);
     {
         Locked l(registry::lock);
         timers.close();
     }
+    each_inbox([](Inbox &in) { Locked l(in.producers); });
     directory.each_lane([](Lane *lane) {
         while (!lane->try_claim()) thread_yield();
         lane->close();

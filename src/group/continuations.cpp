@@ -97,7 +97,7 @@ void follow(Task *t, Task **ready, bool ran) {
     Submit s = Submit::kClosed;
     if (g.get() != nullptr) {
         t->ref();  // the entry's
-        s = submit_ready(g.get(), {run_task, t});
+        s = submit_ready(g.get(), {run_task, t}, t->priority);
         if (s == Submit::kOk) {
             g->expiry.queued(g.get(), expires_at);
             return wake_waiters(t);  // who waits in a worker may be the only one to run it
@@ -187,6 +187,8 @@ Submit task_then(Task *before, const TaskOptions &o, Task **out) {
     if (g->foreign()) return Submit::kForeign;
     if (g->closed() && !registry::inside(g.get())) return Submit::kClosed;
     Submit s;
+    // Now, so that it is not refused later.
+    if (o.priority != Priority::kNormal && inbox_of(g.get(), o.priority, &s) == nullptr && s == Submit::kNoMemory) return s;
     Task *t = make_task(g.get(), o, &s);
     return t == nullptr ? s : follow_inputs(t, &before, 1, out);
 }

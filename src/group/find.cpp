@@ -9,18 +9,99 @@
 
 namespace hc {
 
+// See levels.h. A model's are small enough to be met.
+#ifdef HC_SYNC_MODEL
+constexpr uint32_t kHighInARow = 2;
+constexpr uint64_t kLowWaits = 2;
+#else
+constexpr uint32_t kHighInARow = 128;
+constexpr uint64_t kLowWaits = 512;
+#endif
+constexpr int kTriesBeforeYield = 16;
+
 Worker::Found Worker::find() {
     met_busy_ = false;
     if (group_.gate.paused()) return Found::kNothing;
-    if (std::exchange(interrupted_, false)) return Found::kBatch;
+    if (std::exchange(interrupted_, false)) {
+        find_first();
+        return Found::kBatch;
+    }
+    if (find_first()) return Found::kBatch;
     // Timers that are due and queues take turns: a flood of one does not keep the other waiting.
     const bool queues_first = std::exchange(was_due_, false);
     bool found = queues_first ? find_in_queues() || find_due() : find_due();
     if (group_.foreign()) return Found::kNothing;  // a drop has forked, and this is the child
     found = found || (!queues_first && find_in_queues());
-    if (found) return Found::kBatch;
+    if (found || find_last()) return Found::kBatch;
     if (group_.options().kind == Kind::kStealing && find_in_forks()) return Found::kFork;
     return met_busy_ ? Found::kBusy : Found::kNothing;
+}
+
+// LOW that has waited long enough, or HIGH, if it is not the turn of another: the next task of this worker, also ahead of a batch.
+bool Worker::find_first() {
+    if (low_waits_long() && find_in_level(Priority::kLow)) return true;
+    if (!group_.gate.high()) return false;
+    if (batch_.cursor() != high_next_) high_in_row_ = 0;
+    if (high_in_row_ == kHighInARow || !find_in_level(Priority::kHigh)) return false;
+    high_in_row_++;
+    high_next_ = batch_.cursor() + 1;
+    return true;
+}
+
+// There is no other. Before forks: a fork's owner will run it in the end.
+bool Worker::find_last() {
+    high_in_row_ = 0;
+    return find_first() || find_in_level(Priority::kLow);
+}
+
+void Worker::high_is_empty(Inbox &in) {
+    if (!in.producers.try_lock()) return;
+    if (in.box.empty()) group_.gate.lower(Gate::kHigh);
+    in.producers.unlock();
+}
+
+bool Worker::low_waits_long() {
+    const Inbox *low = group_.levels.find(Priority::kLow);
+    if (low == nullptr) return false;
+    if (low->box.empty()) low_seen_empty_ = batch_.cursor();
+    return batch_.cursor() - low_seen_empty_ >= kLowWaits;
+}
+
+// Who loses the claim tries again, for the order is strict.
+bool Worker::find_in_level(Priority p) {
+    Inbox *in = group_.levels.find(p);
+    if (in == nullptr) return false;
+    for (int tries = 0;; tries++) {
+        if (in->box.empty()) {
+            if (p == Priority::kHigh) high_is_empty(*in);
+            return false;
+        }
+        if (in->box.try_claim()) break;
+        counters.claims_lost.add();
+        if (tries < kTriesBeforeYield)
+            cpu_relax();
+        else
+            thread_yield();
+    }
+    const bool found = batch_.insert([&](Entry *out) { return in->box.pop(out, 1); });
+    in->box.release();
+    if (!found) return false;
+    counters.claims.add();
+    inserted_++;
+    if (p == Priority::kLow) low_seen_empty_ = batch_.cursor() + 1;
+    return true;
+}
+
+// Between two tasks of a batch, while HIGH is not empty. Where it is the turn of another, that is the next of the batch, or a timer.
+void Worker::find_between() {
+    if (group_.gate.has(Gate::kNow) || find_first() || high_in_row_ != kHighInARow) return;
+    timers_turn_ = !timers_turn_;
+    Timers &timers = group_.timers;
+    if (!timers_turn_ || timers.next() == kNever) return;
+    const uint64_t at = now();
+    if (timers.next() > at) return;
+    inserted_ += batch_.insert([&](Entry *out) { return timers.take_due(&group_, out, 1, at); });
+    group_.timer_gone();
 }
 
 bool Worker::find_in_queues() {
@@ -135,13 +216,13 @@ bool Worker::find_in_forks() {
 // Timers do not count: see Timers::uncovered() and Timers::missed().
 uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
     const auto up_to = [most](uint64_t n) { return static_cast<uint32_t>(std::min<uint64_t>(n, most)); };
+    uint64_t n = group_.levels.queued();
     switch (group_.options().kind) {
-        case Kind::kShared: return up_to(group_.inboxes[0].box.queued());
-        case Kind::kPinned: return up_to(group_.inboxes[index_].box.queued());
+        case Kind::kShared: return up_to(n + group_.inboxes[0].box.queued());
+        case Kind::kPinned: return up_to(n + group_.inboxes[index_].box.queued());
         case Kind::kStealing: break;
     }
     uint32_t at = 0;
-    uint64_t n = 0;
     group_.directory.each_listed(&at, [&](Lane *lane) { return (n += lane->queued()) >= most; });
     for (uint32_t i = 0; n < most && i < group_.roster.made(); i++)
         if (i != index_) n += group_.roster.at(i).batch_.rest();
@@ -150,7 +231,8 @@ uint32_t Worker::work_left(uint32_t most, bool with_forks) const {
 }
 
 bool Worker::nothing_left() {
-    if (group_.options().kind == Kind::kPinned) return group_.inboxes[index_].box.empty() && group_.timers.all_gone();
+    if (group_.options().kind == Kind::kPinned)
+        return group_.levels.queued() == 0 && group_.inboxes[index_].box.empty() && group_.timers.all_gone();
     if (!group_.queues_empty()) return false;
     // Not even on its way from a lane or a batch into another batch, where it might wait for one behind it.
     return group_.options().kind != Kind::kStealing || group_.gate.has(Gate::kNow) || group_.all_begun();

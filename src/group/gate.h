@@ -59,13 +59,14 @@ class Gate {
     static constexpr uint64_t kBounded = uint64_t{1} << 35;  // from the start: a submit takes room before it pushes
     static constexpr uint64_t kEmpty = uint64_t{1} << 37;    // there is no worker: a submit gets one before it pushes
     static constexpr uint64_t kPaused = uint64_t{1} << 38;   // workers begin nothing
+    static constexpr uint64_t kHigh = uint64_t{1} << 39;     // a task of high priority is queued: see levels.h
 
     static uint32_t parked(uint64_t word) { return static_cast<uint32_t>(word & 0xffff); }
     static uint32_t searching(uint64_t word) { return static_cast<uint32_t>(word >> 16 & 0xffff); }
     static uint32_t places(uint64_t word) { return static_cast<uint32_t>(word >> 48); }
     static bool nobody_to_wake(uint64_t word) { return (parked(word) == 0 && places(word) == 0) || (word & kPaused) != 0; }
     // True for a submitter that has nothing to do after its push: nobody to wake, nothing closed.
-    static bool open(uint64_t word) { return (word & ~(kSearchers | kBounded)) == 0; }
+    static bool open(uint64_t word) { return (word & ~(kSearchers | kBounded | kHigh)) == 0; }
 
     // `beds`: (workers + 63) / 64 words of zero; `parkers`: one for each worker. All outlive the gate.
     void start(Atomic<uint64_t> *beds, Parker *parkers, uint32_t workers, const Watch *watch) {
@@ -84,6 +85,8 @@ class Gate {
     }
     bool empty() const { return (read() & kEmpty) != 0; }
     bool paused() const { return (read() & kPaused) != 0; }
+    bool high() const { return (read() & kHigh) != 0; }
+    bool interrupts() const { return (read() & (kPaused | kHigh)) != 0; }  // a worker, between two tasks of a batch
 
     // Returns the word as it was.
     uint64_t raise(uint64_t flags) { return word_.fetch_or(flags, memory_order_release); }  // pairs with has()

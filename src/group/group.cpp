@@ -295,6 +295,14 @@ bool Group::drain(uint64_t deadline) {
     }
 }
 
+Inbox *Group::level(Priority p, bool *closed) {
+    if (Inbox *in = levels.find(p)) return in;
+    Locked l(registry::lock);
+    if (Inbox *in = levels.find(p)) return in;
+    *closed = gate.closed();
+    return *closed ? nullptr : levels.make(p, rings);
+}
+
 Outbox *Group::hand_out() {
     holders_.store(holders_.load(memory_order_relaxed) + 1, memory_order_relaxed);
     // An empty one: who comes new does not wait behind what another has left. A few looks, for there may be thousands,

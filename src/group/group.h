@@ -4,7 +4,7 @@
 //
 // The steps of a shutdown, by name (closing.cpp):
 //   close   Gate::kClosed: submits that begin now are refused
-//   settle  heavy_fence, the inboxes' locks, the registry's lock: a submit that had not seen kClosed is now visible. Every
+//   settle  heavy_fence, the registry's lock, the inboxes' locks: a submit that had not seen kClosed is now visible. Every
 //           lane's count is made final: a submit that comes later takes back what it pushed. Gate::kSettled
 //   end     a worker leaves when everything accepted has begun; await returns when the last thread has been joined
 // References: one for each hc_group_ref and the creator, one for all workers together, until the last is gone and the group closed.
@@ -14,7 +14,7 @@
 #include "group/budget.h"
 #include "group/expiry.h"
 #include "group/gate.h"
-#include "group/inbox.h"
+#include "group/levels.h"
 #include "group/roster.h"
 #include "group/sentinel.h"
 #include "group/timers.h"
@@ -95,8 +95,15 @@ class Group {
     template <class F>
     void each_box(F &&f) {
         directory.each_lane([&](Lane *lane) { f(*static_cast<Outbox *>(lane)); });
-        for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i].box);
+        each_inbox([&](Inbox &in) { f(in.box); });
     }
+    template <class F>
+    void each_inbox(F &&f) {
+        for (uint32_t i = 0; i < inbox_count; i++) f(inboxes[i]);
+        levels.each(f);
+    }
+    // The queue of a priority that is not normal, made now if need be. nullptr: no memory, or *closed.
+    Inbox *level(Priority p, bool *closed);
 
     bool worker_gone(Worker &w);  // the last act of a worker, which owns no part of the group afterwards. True: it is needed
 
@@ -164,6 +171,7 @@ class Group {
     Expiry expiry;
     Atomic<uint64_t> overran{0};  // tasks, their limit
     uint32_t most_in_batch = 0;
+    Levels levels;
     uint32_t most_sharers = 1;  // CPUs of the creator: more workers than that do not run at once
     uint32_t inbox_count = 0;
     Inbox *inboxes = nullptr;

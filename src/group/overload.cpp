@@ -11,12 +11,12 @@
 namespace hc {
 namespace {
 
-// What a submitter does itself with a task that it does not queue: run(). It counts as begun and ended here. An inbox has several
-// producers: its counts need a read-modify-write. False: run() has forked, and this is the child.
+// What a submitter does itself with a task that it does not queue: run(). It counts as begun and ended here. An inbox, which nobody
+// holds, has several producers: its counts need a read-modify-write. False: run() has forked, and this is the child.
 template <class Run>
 bool here(Group *g, Outbox *o, Run &&run) {
     const auto count = [&](Atomic<uint64_t> &n) {
-        if (g->inbox_count == 0)
+        if (o->holder != nullptr)
             n.store(n.load(memory_order_relaxed) + 1, memory_order_release);  // pairs with the acquire in quiescent()
         else
             n.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
@@ -33,7 +33,8 @@ bool here(Group *g, Outbox *o, Run &&run) {
     return true;
 }
 
-// Takes one of the oldest out of a queue, this submitter's own before others'. False: workers have taken up all that is queued.
+// Takes one of the oldest out of a queue: of LOW, then of this submitter's own, then of others'. None pushes out what is above it: false,
+// as when workers have taken up all that is queued.
 bool drop_oldest(Group *g, Outbox *o) {
     Entry e;
     const auto pop = [&](Lane &lane) {
@@ -42,9 +43,26 @@ bool drop_oldest(Group *g, Outbox *o) {
         lane.release();
         return got;
     };
-    uint32_t at = 0;
-    const bool stealing = g->inbox_count == 0;
-    if (!pop(*o) && !(stealing && g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); }))) return false;
+    const auto is = [&](Priority p) {
+        Inbox *in = g->levels.find(p);
+        return in != nullptr && o == &in->box;
+    };
+    const auto pop_others = [&] {
+        if (g->inbox_count == 0) {
+            uint32_t at = 0;
+            return g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); });
+        }
+        for (uint32_t i = 0; is(Priority::kHigh) && i < g->inbox_count; i++)
+            if (pop(g->inboxes[i].box)) return true;
+        return false;
+    };
+    Inbox *low = g->levels.find(Priority::kLow);
+    bool got = low != nullptr && pop(low->box);
+    if (!got && !is(Priority::kLow)) {
+        const bool high = is(Priority::kHigh);
+        got = (!high && pop(*o)) || pop_others() || (high && pop(*o));
+    }
+    if (!got) return false;
     g->reap(&e, 1, kWhyDropped);
     return true;
 }

@@ -28,7 +28,7 @@ uint64_t Worker::left_to_others(Next next) const {
 void Worker::publish(bool was_searching, Next next) {
     const bool others_may_run_it = group_.options().kind != Kind::kPinned;
     const auto more = [&](uint32_t most) {
-        if (!others_may_run_it) return 0u;
+        if (!others_may_run_it) return static_cast<uint32_t>(std::min<uint64_t>(group_.levels.queued(), most));
         const uint32_t mine = static_cast<uint32_t>(std::min<uint64_t>(left_to_others(next), most));
         return mine == most ? most : mine + work_left(most - mine, next != Next::kFork || forks_matter());
     };

@@ -13,12 +13,18 @@ void wake_for(Group *g) {
     if (g->after_publish()) g->submit_wakes.fetch_add(1, memory_order_relaxed);
 }
 
-void wake_owner(Group *g, uint32_t inbox) {
+// Anybody, but for a task that only one may run.
+void wake_owner(Group *g, Inbox *in) {
     light_fence();  // pairs with heavy_fence in park(): the push | the word
-    if (g->options().kind == Kind::kShared)
+    if (g->options().kind != Kind::kPinned || in->level != Priority::kNormal)
         wake_for(g);
-    else if (g->gate.wake(inbox))
+    else if (g->gate.wake(static_cast<uint32_t>(in - g->inboxes)))
         g->submit_wakes.fetch_add(1, memory_order_relaxed);
+}
+
+// Under its lock, after a push.
+void show_high(Group *g, Inbox *in) {
+    if (in->level == Priority::kHigh && !g->gate.high()) g->gate.raise(Gate::kHigh);
 }
 
 // Pushes a prefix of e[0..n), as far as there is room and memory.
@@ -64,6 +70,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
             if (fit != 0) {
                 done = in->box.push(e + *accepted, fit);
                 spend(g, &in->box, done);
+                show_high(g, in);
             }
             g->give_room(std::exchange(in->box.credit, 0));
         }
@@ -76,7 +83,7 @@ Submit into_inbox(Group *g, Inbox *in, const Entry *e, size_t n, size_t *accepte
             continue;
         }
         *accepted += done;
-        if (done != 0) wake_owner(g, static_cast<uint32_t>(in - g->inboxes));
+        if (done != 0) wake_owner(g, in);
         if (done < fit) return Submit::kNoMemory;
     }
     return Submit::kOk;
@@ -139,10 +146,18 @@ Outbox *outbox_of(Group *g, Submit *why_not) {
     return o;
 }
 
-Submit submit_ready(Group *g, Entry e) {
+Inbox *inbox_of(Group *g, Priority p, Submit *why_not) {
+    bool closed = false;
+    const bool normal = p == Priority::kNormal;
+    Inbox *in = normal ? &g->inboxes[g->options().kind == Kind::kShared ? 0 : g->next_in_turn()] : g->level(p, &closed);
+    *why_not = closed ? Submit::kClosed : Submit::kNoMemory;
+    return in;
+}
+
+Submit submit_ready(Group *g, Entry e, Priority p) {
     if (g->closed()) return Submit::kClosed;
-    if (g->inbox_count == 0) {
-        Submit s;
+    Submit s;
+    if (g->inbox_count == 0 && p == Priority::kNormal) {
         Outbox *o = outbox_of(g, &s);
         if (o == nullptr) return s;
         g->budget.force();
@@ -151,17 +166,19 @@ Submit submit_ready(Group *g, Entry e) {
         g->give_room(1);
         return pushed ? Submit::kClosed : Submit::kNoMemory;
     }
-    const uint32_t i = g->options().kind == Kind::kShared ? 0 : g->next_in_turn();
+    Inbox *in = inbox_of(g, p, &s);
+    if (in == nullptr) return s;
     {
-        Locked l(g->inboxes[i].producers);
+        Locked l(in->producers);
         if (g->closed()) return Submit::kClosed;
         g->budget.force();
-        if (!g->inboxes[i].box.push(e)) {
+        if (!in->box.push(e)) {
             g->give_room(1);
             return Submit::kNoMemory;
         }
+        show_high(g, in);
     }
-    wake_owner(g, i);
+    wake_owner(g, in);
     return Submit::kOk;
 }
 
@@ -175,6 +192,19 @@ Submit submit_long(Group *g, Entry e) {
     Submit s;
     size_t accepted;
     return quick(g, e, &s) ? s : dispatch(g, &e, 1, &accepted, of_group(g));
+}
+
+Submit submit_at(Group *g, Entry e, Priority p) {
+    if (p == Priority::kNormal) return submit(g, e);
+    registry::Call call(g);
+    Submit s;
+    if (g->foreign()) return Submit::kForeign;
+    if (g->closed()) return Submit::kClosed;
+    if (!g->first_worker()) return Submit::kNoThread;
+    Inbox *in = inbox_of(g, p, &s);
+    if (in == nullptr) return s;
+    size_t accepted = 0;
+    return into_inbox(g, in, &e, 1, &accepted, of_group(g));
 }
 
 Submit submit_timed(Group *g, Entry e, uint64_t timeout) {

@@ -4,6 +4,7 @@
 //
 //   NULL, another group, the first submit, after a fork (the record is gone)   the record does not match
 //   HC_KIND_SHARED, HC_KIND_PINNED                                             the record never matches
+//   a priority                                                                 submit_at()
 //   a closed group, a bounded one, one without a worker                        Gate::short_way(), before the push
 //   an unlisted lane, parked workers, closed meanwhile                         Gate::open(), after it: finish()
 #pragma once
@@ -17,8 +18,11 @@ Submit submit_long(Group *g, Entry e);
 Submit submit_timed(Group *g, Entry e, uint64_t timeout);
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
 Submit submit_pinned(Group *g, uint32_t worker, Entry e);
+Submit submit_at(Group *g, Entry e, Priority p);
 // A task that was accepted before: there is always room for it.
-Submit submit_ready(Group *g, Entry e);
+Submit submit_ready(Group *g, Entry e, Priority p = Priority::kNormal);
+// Where a task of a group without lanes goes, or of a priority that is not normal. nullptr: *why_not.
+Inbox *inbox_of(Group *g, Priority p, Submit *why_not);
 // The caller's in g, made now if need be.
 Outbox *outbox_of(Group *g, Submit *why_not);
 

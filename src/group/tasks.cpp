@@ -30,6 +30,7 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     t->queue_expiry = or_of_group(o.queue_expiry, g->options().queue_expiry);
     t->expires_at.store(kNever, memory_order_relaxed);
     t->overran = false;
+    t->priority = o.priority;
     t->result = o.result;
     t->result_drop = o.result_drop;
     t->failure = {};
@@ -133,7 +134,7 @@ Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     t->enqueue();
     *out = t;
     const bool here = g->options().full == Full::kRun && (o.flags & kWorkerOnly) != 0;  // must not run on this thread
-    s = here ? submit_ready(g, {run_task, t}) : submit(g, {run_task, t});
+    s = here ? submit_ready(g, {run_task, t}, o.priority) : submit_at(g, {run_task, t}, o.priority);
     if (s == Submit::kForeign) return s;
     if (s == Submit::kOk) {
         g->expiry.queued(g, expires_at);

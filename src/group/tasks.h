@@ -13,6 +13,7 @@ struct TaskOptions {
     void (*result_drop)(void *) = nullptr;
     uint32_t flags = 0;
     uint64_t run_limit = 0, queue_expiry = 0;  // ns; 0: the group's, kNever: none
+    Priority priority = Priority::kNormal;
 };
 constexpr uint32_t kWorkerOnly = 1, kInterrupt = 2;  // HC_TASK_...
 constexpr uint64_t or_of_group(uint64_t own, uint64_t of_group) { return own != 0 ? own : of_group; }
@@ -23,8 +24,11 @@ constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010
                   kWhyExpired = -1007, kWhyLimit = -1008;
 
 using Push = Submit (*)(Group *g, Entry e, uint64_t with);
-inline Submit push_plainly(Group *g, Entry e, uint64_t) { return submit(g, e); }
-Submit submit_ticket(Group *g, const TaskOptions &o, Push push = push_plainly, uint64_t with = 0);  // task/ticket.h
+Submit submit_ticket(Group *g, const TaskOptions &o, Push push, uint64_t with);  // task/ticket.h
+inline Submit submit_ticket(Group *g, const TaskOptions &o) {
+    return submit_ticket(g, o, [](Group *in, Entry e, uint64_t p) { return submit_at(in, e, static_cast<Priority>(p)); },
+                         static_cast<uint64_t>(o.priority));
+}
 Submit submit_task(Group *g, const TaskOptions &o, Task **out);
 Submit task_then(Task *before, const TaskOptions &o, Task **out);
 Submit task_after(Task::Body body, Task *const *inputs, size_t n, Task **out);  // kAll, kAny

@@ -17,7 +17,7 @@ void fill(Ticket *t, Group *g, const TaskOptions &o, uint64_t expires_at) {
     t->enqueue();
 }
 
-// The tickets of a stealing group are its submitter's; those of an inbox are taken under its lock.
+// The tickets of a lane are its submitter's; those of an inbox are taken under its lock.
 Ticket *make(Group *g, const TaskOptions &o, uint64_t expires_at, Submit *why_not) {
     const auto from = [&](Recycler<Ticket> &home) {
         Ticket *t = home.take();
@@ -27,10 +27,12 @@ Ticket *make(Group *g, const TaskOptions &o, uint64_t expires_at, Submit *why_no
         return t;
     };
     *why_not = Submit::kNoMemory;
-    if (g->inbox_count != 0) {
-        Inbox &in = g->inboxes[0];
-        Locked l(in.producers);
-        return from(in.box.tickets);
+    if (g->inbox_count != 0 || o.priority != Priority::kNormal) {
+        Inbox *in = o.priority == Priority::kNormal ? &g->inboxes[0] : inbox_of(g, o.priority, why_not);
+        if (in == nullptr) return nullptr;
+        *why_not = Submit::kNoMemory;
+        Locked l(in->producers);
+        return from(in->box.tickets);
     }
     Outbox *out = outbox_of(g, why_not);
     if (out == nullptr) return nullptr;

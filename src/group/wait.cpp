@@ -148,15 +148,23 @@ bool help_any(Group *g) {
         lane.release();
         return got;
     };
-    bool got = false;
-    if (g->options().kind == Kind::kStealing)
-        got = g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); });
-    else if (g->options().kind == Kind::kShared)
-        got = pop(g->inboxes[0].box);
-    if (!got) return false;
+    const auto pop_level = [&](Priority p) {
+        Inbox *in = g->levels.find(p);
+        return in != nullptr && pop(in->box);
+    };
+    const auto pop_normal = [&] {
+        switch (g->options().kind) {
+            case Kind::kStealing: return g->directory.each_listed(&at, [&](Lane *lane) { return pop(*lane); });
+            case Kind::kShared: return pop(g->inboxes[0].box);
+            case Kind::kPinned: break;
+        }
+        return false;
+    };
+    if (!pop_level(Priority::kHigh) && !pop_normal() && !pop_level(Priority::kLow)) return false;
     g->taken_begun.fetch_add(1, memory_order_relaxed);
     g->give_room(1);
-    const bool back = e.fn == run_task && !may_run(g, static_cast<Task *>(e.arg)) && submit_ready(g, e) == Submit::kOk;
+    const auto *task = e.fn == run_task ? static_cast<const Task *>(e.arg) : nullptr;
+    const bool back = task != nullptr && !may_run(g, task) && submit_ready(g, e, task->priority) == Submit::kOk;
     if (!back) {
         registry::Call call(g);
         registry::Borrowed context(g);

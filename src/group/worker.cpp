@@ -149,7 +149,7 @@ inline bool Worker::is_too_many() const {
 }
 
 bool Worker::run_batch() {
-    const uint64_t tasks = batch_.rest();
+    const uint64_t tasks = batch_.rest(), inserted = inserted_;
     const uint64_t begin = tasks >= kTimedTasks ? now() : 0;
     const bool refuse = group_.gate.has(Gate::kNow);
     const Gate &gate = group_.gate;
@@ -161,7 +161,7 @@ bool Worker::run_batch() {
     if (any) {
         seen.since.store(coarse_now(), memory_order_relaxed);
         give_room_back();
-        do {
+        for (;;) {
             if (__builtin_expect(!refuse && !limits, 1)) {
                 e.fn(e.arg);
             } else if (!refuse) {
@@ -171,14 +171,35 @@ bool Worker::run_batch() {
                 counters.unrun.add();
             }
             blocking_end_to(blocking);
-            interrupted_ = gate.paused() || is_too_many();
-        } while (__builtin_expect(!interrupted_, 1) && batch_.take(&e));
+            interrupted_ = gate.interrupts() || is_too_many();
+            if (__builtin_expect(interrupted_, 0)) {
+                const Entry next = next_between();
+                if (next.fn == nullptr) break;
+                e = next;
+            } else if (!batch_.take(&e)) {
+                break;
+            }
+        }
     }
     const uint64_t end = batch_.cursor();
     give_room_back();
     finished_.store(end - inside_, memory_order_release);  // pairs with the acquire in finished()
-    if (begin != 0) set_pace(tasks, now() - begin);
+    if (begin != 0) set_pace(tasks + (inserted_ - inserted), now() - begin);
     return any;
+}
+
+// Between two tasks: the group is paused, or has one of high priority, or one worker too many. Returns the next; none: fn is nullptr. By
+// value, so that the loop of run_batch() keeps its own in registers.
+Entry Worker::next_between() {
+    Entry next{nullptr, nullptr};
+    if (group_.foreign()) return next;  // the task has forked, and this is the child
+    interrupted_ = group_.gate.paused() || is_too_many();
+    if (interrupted_) return next;
+    find_between();
+    if (!batch_.take(&next)) return next;
+    give_room_back();
+    seen.since.store(coarse_now(), memory_order_relaxed);
+    return next;
 }
 
 bool Worker::block() {
@@ -205,6 +226,7 @@ bool Worker::help() {
     if (group_.gate.paused()) return false;
     inside_++;
     const registry::Within in_no_task(this_thread, {.group = &group_, .worker = this, .forks = &forks});
+    find_first();
     bool found = run_batch();  // not only if it seems to have a rest: while others take from it, it seems to be empty
     if (!found) {
         const Found what = find();

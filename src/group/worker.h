@@ -8,6 +8,8 @@
 #include "sync/thread.h"
 namespace hc {
 
+struct Inbox;
+
 class alignas(64) Worker {
   public:
     Worker(Group &group, uint32_t index)
@@ -69,14 +71,21 @@ class alignas(64) Worker {
     void loop();
     bool run_batch();  // false: it was empty
     bool is_too_many() const;
+    Entry next_between();
     void give_room_back();
     void set_pace(uint64_t tasks, uint64_t took);
 
     // find.cpp: a batch of work, from wherever the group's kind allows
     enum class Found { kBatch, kFork, kNothing, kBusy };  // kBusy: there is work, but in another's hands at this moment
     Found find();
+    bool find_first();
+    bool find_last();
+    bool find_in_level(Priority p);
+    bool low_waits_long();
+    void high_is_empty(Inbox &in);
     bool find_in_queues();
     bool find_due();
+    void find_between();
     bool find_in_lanes();
     bool find_in_workers();
     bool find_behind_stuck();
@@ -112,6 +121,11 @@ class alignas(64) Worker {
     uint64_t idle_since_ = 0;   // 0: not yet
     uint64_t room_back_ = 0;   // tasks whose room was given back
     uint32_t pace_ = Batch::kSize;  // most tasks in the next batch, so that one takes about kBatchTime
+    uint64_t inserted_ = 0;         // tasks of levels, and timers, that have come into a batch one by one
+    uint64_t low_seen_empty_ = 0;   // where its batch stood when LOW was empty, or it took one of it
+    uint32_t high_in_row_ = 0;      // tasks of HIGH that it has begun without another,
+    uint64_t high_next_ = 0;        // and the next of its batch after them
+    bool timers_turn_ = false;      // among the others that come between
     uint32_t empties_ = 0;          // listed lanes met empty since the last tidy()
     bool met_busy_ = false;         // by the find() under way
     bool was_due_ = false;          // the last batch was of timers,

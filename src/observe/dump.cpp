@@ -38,8 +38,9 @@ void text(const Group &g, const Look &look, Page &page) {
     page.print("\": %s\n", look.diagnosis());
     page.print("  workers: %u, at most %u (from %s), %u parked, %u searching, %u blocked\n", s.workers, s.most,
                kCpusFrom[static_cast<uint32_t>(s.cpus.from)], s.parked, s.searching, s.blocked);
-    page.print("  tasks: %llu queued, %llu submitted, %llu finished, %llu not run\n",
-               static_cast<unsigned long long>(s.queued), static_cast<unsigned long long>(s.submitted),
+    page.print("  tasks: %llu queued (%llu high, %llu low), %llu submitted, %llu finished, %llu not run\n",
+               static_cast<unsigned long long>(s.queued), static_cast<unsigned long long>(look.high),
+               static_cast<unsigned long long>(look.low), static_cast<unsigned long long>(s.submitted),
                static_cast<unsigned long long>(s.finished), static_cast<unsigned long long>(s.unrun));
     page.print("  timers: %llu pending, %llu fired\n", static_cast<unsigned long long>(s.timers_pending),
                static_cast<unsigned long long>(s.timers_fired));
@@ -86,6 +87,8 @@ void json(const Group &g, const Look &look, Page &page) {
     number("workers_searching", s.searching);
     number("workers_blocked", s.blocked);
     number("queued", s.queued);
+    number("queued_high", look.high);
+    number("queued_low", look.low);
     number("submitted", s.submitted);
     number("finished", s.finished);
     number("unrun", s.unrun);

@@ -48,6 +48,7 @@ Look::~Look() { memory::destroy_array(workers, room_); }
 bool Look::take(Group &g) {
     const uint64_t begin = now();
     stats = hc::stats(g);
+    g.levels.each([&](Inbox &in) { (in.level == Priority::kHigh ? high : low) = in.box.queued(); });
     closed = g.closed();
     paused = g.gate.paused();
     const uint32_t made = g.roster.made();

@@ -27,6 +27,7 @@ struct WorkerLook {
 struct Look {
     Stats stats;
     bool closed, paused, has_stacks;
+    uint64_t high = 0, low = 0;                     // of those that are queued
     uint32_t running = 0, blocked = 0, asleep = 0;  // workers in a task; of those: that say, or were found, to block; that sleep
     uint64_t grown = 0;                             // by how much the queue grew meanwhile
     uint32_t n = 0;

@@ -5,8 +5,8 @@
 //
 //   field            written by                                    read by
 //   cursor_          owner                                         anyone
-//   limit_           holder of lock_ (owner: refill; thief)        owner, and peekers
-//   entries_, base_  owner in refill, under lock_                  owner; thief and onlooker, under lock_
+//   limit_           holder of lock_ (owner: refill, insert; thief)   owner, and peekers
+//   entries_, base_  owner in refill and insert, under lock_       owner; thief and onlooker, under lock_
 //
 // The owner takes task k by a store and a load:   cursor_ = k+1;  light_fence();  k < limit_ ?
 // A thief, under lock_, takes the upper half:     limit_ = base_; heavy_fence();  c = cursor_; take from [c, old limit)
@@ -40,6 +40,20 @@ class BasicBatch {
         const uint32_t n = static_cast<uint32_t>(fill(entries_));
         limit_.store(from + n, memory_order_relaxed);
         return n;
+    }
+
+    // The same for one task more, which comes before those that are left: it takes the place of the one before, which has begun.
+    // They are numbered anew. Not between a refill and the first take().
+    template <class Fill>
+    bool insert(Fill &&fill) {
+        Locked l(lock_);
+        Entry e;
+        if (fill(&e) == 0) return false;
+        const uint64_t next = cursor_.load(memory_order_relaxed);
+        if (next != base_) base_ = base_ + 1;  // otherwise a refill has found nothing: it is empty
+        entries_[next - base_] = e;
+        limit_.store(limit_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+        return true;
     }
 
     bool take(Entry *out) {

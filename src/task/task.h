@@ -25,6 +25,8 @@
 #include "sync/parker.h"
 namespace hc {
 
+enum class Priority : uint8_t { kNormal, kHigh, kLow };
+
 class Deque;
 class Home;
 class Scope;
@@ -50,7 +52,7 @@ struct Failure {
 struct Task {
     enum State : uint32_t { kWaiting, kQueued, kRunning, kEnded, kStates = 3 };
     enum Bits : uint32_t { kWatched = 4, kStop = 8, kGeneration = 16 };  // from there on: which task of this record it is
-    enum class Body : uint32_t { kCall, kAll, kAny, kPromise };
+    enum class Body : uint8_t { kCall, kAll, kAny, kPromise };
 
     void (*fn)(void *) = nullptr;
     void *arg = nullptr;
@@ -63,6 +65,7 @@ struct Task {
     Scope *scope = nullptr;
     uint32_t flags = 0;
     Body body = Body::kCall;
+    Priority priority = Priority::kNormal;
     uint64_t run_limit = UINT64_MAX;  // ns
     uint64_t queue_expiry = UINT64_MAX;
     Atomic<uint64_t> expires_at{UINT64_MAX};

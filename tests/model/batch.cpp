@@ -55,6 +55,60 @@ struct Takeover : Model<kThieves + 1> {
     }
 };
 
+// The owner puts one task more before each of those that are left, and one after the last.
+template <int kThieves, bool kAll>
+struct Inserted : Takeover<kThieves, kAll> {
+    int next = 0;  // to be taken from elsewhere
+    Plain<int> other[2 * kRounds * kFill + kRounds];
+    int came[2 * kRounds * kFill + kRounds] = {};
+    void run_any(const Entry &e) {
+        Plain<int> *p = static_cast<Plain<int> *>(e.arg);
+        if (p < other || p >= other + next) return this->run(e);
+        CHECK(*p == p - other && came[p - other]++ == 0);
+    }
+    void thread(unsigned i) override {
+        if (i != 0) {
+            Entry loot[4];
+            for (int tries = 0; tries < 2; tries++) {
+                const uint32_t n = kAll ? this->batch.steal_all(loot) : this->batch.steal(loot);
+                for (uint32_t k = 0; k < n; k++) run_any(loot[k]);
+            }
+            return;
+        }
+        for (int round = 0; round < kRounds; round++) {
+            this->batch.refill([&](Entry *out) {
+                for (int k = 0; k < kFill; k++, this->filled++) {
+                    this->number[this->filled] = this->filled;
+                    out[k] = Entry(body, &this->number[this->filled]);
+                }
+                return kFill;
+            });
+            Entry e;
+            for (bool more = this->batch.take(&e), odd = true; more; odd = !odd) {
+                run_any(e);
+                if (odd) insert();
+                more = this->batch.take(&e);
+            }
+            // Nothing was found, and then one.
+            this->batch.refill([](Entry *) { return 0; });
+            insert();
+            while (this->batch.take(&e)) run_any(e);
+        }
+    }
+    void insert() {
+        CHECK(this->batch.insert([&](Entry *out) {
+            other[next] = next;
+            *out = Entry(body, &other[next]);
+            next++;
+            return 1;
+        }));
+    }
+    void after() override {
+        Takeover<kThieves, kAll>::after();
+        for (int k = 0; k < next; k++) CHECK(came[k] == 1);
+    }
+};
+
 // What is stolen goes into the thief's own batch, where others find it.
 struct Chain : Model<3> {
     BasicBatch<4> batches[3];
@@ -97,6 +151,9 @@ int main() {
     ok &= holds<Takeover<1, false>>("one thief", 150'000);
     ok &= holds<Takeover<2, false>>("two thieves", 150'000);
     ok &= holds<Takeover<1, true>>("all", 150'000);
+    ok &= holds<Inserted<1, false>>("inserted", 150'000);
+    ok &= holds<Inserted<2, false>>("inserted, two thieves", 150'000);
+    ok &= holds<Inserted<1, true>>("inserted, all", 100'000);
     ok &= holds<Chain>("chain", 50'000);
     return ok ? 0 : 1;
 }

@@ -35,6 +35,21 @@ struct Submitter : Closed<3, 4> {
     }
 };
 
+// The same with a priority, whose queue is made now, or not any more.
+template <bool kNow, Kind kKind, Priority kPriority>
+struct Level : Closed<4, 4> {
+    Level() { build(1, kKind); }
+    void thread(unsigned i) override {
+        if (i < 2) {
+            offer(static_cast<int>(i), kPriority);
+            offer(static_cast<int>(i + 2), kPriority);
+        }
+        if (i == 2) close(kNow);
+        if (i == 3) work(0);
+        thread_ends();
+    }
+};
+
 // Two workers.
 struct TwoWorkers : Closed<4, 3> {
     TwoWorkers() { build(2); }
@@ -390,7 +405,7 @@ struct Bounded : Closed<3, 4> {
 };
 
 // Tickets: run, or dropped, or refused; and the record is back in every case. An inbox has several producers.
-template <bool kNow, Kind kKind>
+template <bool kNow, Kind kKind, Priority kPriority = Priority::kNormal>
 struct Tickets : Closed<4, 4> {
     Tickets() { build(1, kKind); }
     static void drop(void *task, int32_t) { now->not_run(task); }
@@ -398,7 +413,7 @@ struct Tickets : Closed<4, 4> {
         if (i < 2)
             for (int k = 0; k < 2; k++) {
                 const int task = static_cast<int>(i) * 2 + k;
-                if (submit_ticket(g, {.call = entry(task), .drop = drop, .label = "label"}) != Submit::kOk) refuse(task);
+                if (submit_ticket(g, {.call = entry(task), .drop = drop, .label = "label", .priority = kPriority}) != Submit::kOk) refuse(task);
             }
         if (i == 2) close(kNow);
         if (i == 3) work(0);
@@ -418,6 +433,9 @@ int main() {
     ok &= holds<Submitter<1, false, kShared>>("shared", 30'000);
     ok &= holds<Submitter<2, true, kShared>>("shared, now", 30'000);
     ok &= holds<Submitter<1, false, kPinned>>("pinned", 30'000);
+    ok &= holds<Level<false, kStealing, Priority::kHigh>>("high", 30'000);
+    ok &= holds<Level<true, kStealing, Priority::kLow>>("low, now", 30'000);
+    ok &= holds<Level<false, kPinned, Priority::kLow>>("low, pinned", 30'000);
     ok &= holds<TwoWorkers>("two workers", 30'000);
     ok &= holds<Entwined>("entwined", 60'000);
     ok &= holds<StuckBatch>("stuck", 30'000);
@@ -439,5 +457,6 @@ int main() {
     ok &= holds<Tickets<false, kStealing>>("tickets", 30'000);
     ok &= holds<Tickets<true, kStealing>>("tickets, now", 30'000);
     ok &= holds<Tickets<false, kShared>>("tickets, shared", 30'000);
+    ok &= holds<Tickets<false, kStealing, Priority::kHigh>>("tickets, high", 30'000);
     return ok ? 0 : 1;
 }

@@ -47,6 +47,7 @@ MODELS = {
     'group/gate.h': ['beds', 'roster', 'roster_ends', 'roster_leaves', 'sleep', 'closing', 'timers'],
     'group/sleep.cpp': ['roster', 'roster_leaves', 'roster_ends', 'stuck', 'sleep', 'closing', 'forks', 'timers'],
     'group/find.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'group/levels.h': ['sleep', 'closing'],
     'group/watch.h': ['timers'],
     'group/timers.h': ['timers', 'timer_life'],
     'group/timers.cpp': ['timers', 'timer_life'],
@@ -185,6 +186,14 @@ BY_HAND = [
     ('queue/lane.h', 'look', r'pushed_\.store\(final, memory_order_relaxed\);', ''),
     ('queue/lane.h', 'look', r'std::min<uint64_t>\(pushed_\.load\(memory_order_acquire\), final_\)', 'pushed_.load(memory_order_acquire)'),
     ('group/closing.cpp', 'look', r'lane->close\(\);', ''),
+    ('queue/batch.h', 'look', r'if \(next != base_\) base_ = base_ \+ 1;', ''),
+    ('group/submit.cpp', 'look', r'show_high\(g, in\);', ''),
+    ('group/find.cpp', 'look', r'if \(in\.box\.empty\(\)\) (?=group_\.gate\.lower)', ''),
+    ('group/find.cpp', 'look', r'uint64_t n = group_\.levels\.queued\(\);', 'uint64_t n = 0;'),
+    ('group/find.cpp', 'look', r'group_\.levels\.queued\(\) == 0 && ', ''),
+    ('group/sleep.cpp', 'look', r'if \(!others_may_run_it\) return [^;]*;', 'if (!others_may_run_it) return 0u;'),
+    ('group/group.h', 'look', r'levels\.each\(f\);', ''),
+    ('group/group.cpp', 'look', r'\*closed = gate\.closed\(\);', '*closed = false;'),
 ]
 
 TYPE = re.compile(r'(?:\b(?:void|bool|auto|uint32_t|uint64_t|size_t|Submit|int|Wake)\s*[&*]?\s*|::)$')

@@ -270,6 +270,76 @@ struct HelpsStolenFrom : Staged<3, 4> {
     }
 };
 
+// A queue for all, made by whichever of two comes first.
+template <Kind kKind, Priority kPriority>
+struct Level : Staged<4, 2> {
+    Condition both;
+    Level() {
+        build(2, kKind);
+        tasks[0].until = tasks[1].until = &both;
+    }
+    void begun() override {
+        if (tasks[0].ran && tasks[1].ran) both.meet();
+    }
+    void thread(unsigned i) override {
+        if (i < 2)
+            post(static_cast<int>(i), kPriority);
+        else
+            work(i - 2);
+        thread_ends();
+    }
+};
+
+// The worker that searches finds work of its own, which blocks: hazard B, where only one may run the one and anybody the other.
+struct PinnedAndHigh : Staged<4, 2> {
+    Condition high;
+    PinnedAndHigh() {
+        build(2, Kind::kPinned);
+        tasks[0].until = &high;
+    }
+    void begun() override {
+        if (tasks[1].ran) high.meet();
+    }
+    void thread(unsigned i) override {
+        if (i == 0)
+            CHECK(submit_pinned(g, 0, entry(0)) == Submit::kOk);
+        else if (i == 1)
+            post(1, Priority::kHigh);
+        else
+            work(i - 2);
+        thread_ends();
+    }
+};
+
+// A worker is in a batch. A task of HIGH comes ahead of its rest, though the worker may just have found HIGH empty.
+template <bool kReady>
+struct Ahead : Staged<2, 5> {
+    Atomic<int> posted;
+    Ahead() {
+        build(1);
+        give(0, {0, 1, 2});
+    }
+    void begun() override {
+        if (tasks[1].ran && !tasks[2].ran)
+            while (posted.load(memory_order_acquire) == 0) yield();
+        if (tasks[2].ran) CHECK(tasks[3].ran && tasks[4].ran);
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(3, Priority::kHigh);
+            if (kReady)
+                CHECK(submit_ready(g, entry(4), Priority::kHigh) == Submit::kOk);
+            else
+                post(4, Priority::kHigh);
+            posted.store(1, memory_order_release);
+        } else {
+            worker(0).run_batch();
+            work(0);
+        }
+        thread_ends();
+    }
+};
+
 // Workers that look around for a while before they sleep.
 struct Spinning : Staged<3, 2> {
     Condition second;
@@ -309,6 +379,13 @@ int main() {
     ok &= holds<Shared>("shared", 20'000);
     ok &= holds<Pinned>("pinned", 20'000);
     ok &= holds<HelpsStolenFrom>("helps, stolen from", 60'000);
+    ok &= holds<Level<Kind::kStealing, Priority::kHigh>>("high", 20'000);
+    ok &= holds<Level<Kind::kStealing, Priority::kLow>>("low", 20'000);
+    ok &= holds<Level<Kind::kShared, Priority::kHigh>>("high, shared", 20'000);
+    ok &= holds<Level<Kind::kPinned, Priority::kLow>>("low, pinned", 20'000);
+    ok &= holds<PinnedAndHigh>("pinned and high", 20'000);
+    ok &= holds<Ahead<false>>("ahead", 20'000);
+    ok &= holds<Ahead<true>>("ahead, ready", 20'000);
     ok &= holds<Spinning>("spinning", 20'000);
     return ok ? 0 : 1;
 }

@@ -60,6 +60,10 @@ struct Staged : CoreModel<Threads, Started> {
     }
     // A submit that must be accepted, and one that may be refused.
     void post(int i) { CHECK(submit(g, entry(i)) == Submit::kOk); }
+    void post(int i, Priority p) { CHECK(submit_at(g, entry(i), p) == Submit::kOk); }
+    void offer(int i, Priority p) {
+        if (submit_at(g, entry(i), p) != Submit::kOk) refuse(i);
+    }
     void offer(int i) {
         if (submit(g, entry(i)) != Submit::kOk) refuse(i);
     }
