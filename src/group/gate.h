@@ -16,6 +16,8 @@
 //               everywhere, wake as many as there is work left for, all BEFORE it runs
 //               what it found.                                                                 found_work()
 //   worker:     RUNNING -> RUNNING with a new batch: as a submitter, for what it published.    after_publish()
+//   worker:     RUNNING, SEARCHING -> reserve (roster.h), with a rest of its batch: as when it has just taken
+//               that, and runs none of it itself.                                              Worker::publish()
 //   worker:     SEARCHING -> gone: leave(); heavy_fence(); look everywhere. Found? Come back, if the
 //               place is still there; otherwise another has come, and searches.                Worker::leave()
 //   anyone:     SEARCHING -> did not come: is anyone parked, and nobody searches? Wake one.            did_not_come()

@@ -14,6 +14,9 @@
 // Hazard B: all slots are taken, some by threads that are leaving, which may take its time (on_thread_stop). bring() leaves word,
 // wanted_, and one of them turns back.
 //
+// Hazard C: who steps back may be in the middle of its batch. The rest stays in there: the others are told (publish()), find it as they
+// find that of a busy worker, and do not end before; whoever has the slot goes on with what they have left, in this life or the next.
+//
 //   field                                   written                          read
 //   slots_[i], made_                        under lock_, once                anyone, below made()
 //   active_, least_, most_                  under lock_                      anyone, as a hint

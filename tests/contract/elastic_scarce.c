@@ -306,14 +306,15 @@ int main(int argc, char **argv) {
     CHECK_EQ(asked_for, 3); /* it does pass through here: otherwise nothing below is tested */
 #define CASE(name) \
     if (argc < 2 || strstr(#name, argv[1]) != NULL) RUN(name)
+    /* First: the one who looks after that must be there, or be had. */
+    CASE(what_waits_gets_its_worker_later);
+    CASE(the_least_number_is_there_later);
+    CASE(a_fork_gets_its_worker_later);
     CASE(growth_goes_on_with_those_that_are_there);
     CASE(the_argument_stays_the_callers_where_no_thread_can_be_had);
     CASE(who_relied_on_one_that_did_not_come_is_not_forgotten);
     CASE(without_memory_for_another_worker_it_goes_on);
     CASE(blocking_without_threads_goes_on);
-    CASE(what_waits_gets_its_worker_later);
-    CASE(the_least_number_is_there_later);
-    CASE(a_fork_gets_its_worker_later);
     CASE(idle_groups_cost_no_thread_and_little_memory);
     return 0;
 }

@@ -157,7 +157,7 @@ BY_HAND = [
     ('group/stuck.cpp', 'look', r'listed_\.store\(true, memory_order_relaxed\);', ''),
     ('group/worker.cpp', 'look', r'publish\(searching, Next::kRest\);', 'if (searching) gate.stop_searching();'),
     ('group/worker.cpp', 'look', r'publish\(searching, Next::kRest\);', 'publish(searching);'),
-    ('group/worker.cpp', 'look', r' \|\| group_\.closed\(\)', ''),
+    ('group/worker.cpp', 'look', r' && !group_\.closed\(\)', ''),
     ('group/worker.cpp', 'look', r' \|\| seen\.forks\.load\(memory_order_relaxed\)', ''),
     ('group/worker.cpp', 'look', r'bool found = run_batch\(\);', 'bool found = batch_.has_rest() && run_batch();'),
     ('group/sleep.cpp', 'look', r'if \(next == Next::kRest\) return rest;', ''),

@@ -84,12 +84,12 @@ struct Leaving : Breathing<Tasks, Threads> {
     void created(uint32_t most) {
         this->create(0, most);
         machine.threads_left -= this->withheld;
-        Group *g = this->g;
-        CHECK(g->gate.come());
-        Worker *w = g->roster.make(*g, 0);
+        Group &group = *this->g;
+        CHECK(group.gate.come());
+        Worker *w = group.roster.make(group, 0);
         w->hired = true;
-        g->roster.arrived();
-        g->roster.threads_.fetch_add(1, memory_order_relaxed);
+        group.roster.arrived();
+        group.roster.threads_.fetch_add(1, memory_order_relaxed);
         this->ready.store(1, memory_order_release);
     }
     void leave() {
