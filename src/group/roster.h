@@ -55,9 +55,10 @@ class Roster {
     // SEARCHING -> gone, unless it is needed. Then heavy_fence() and a last look; return_to() if that finds something.
     bool leave(Worker &w);
     bool come_back(Worker &w);  // false: another has come, or the group has ended
+    bool too_many() const { return surplus_.load(memory_order_relaxed) != 0; }
     // It is one too many; then rest(). True: no more.
     bool step_back() {
-        return surplus_.load(memory_order_relaxed) != 0 && less_surplus(1) != 0 && gate_->take_places(1) == 0;
+        return too_many() && less_surplus(1) != 0 && gate_->take_places(1) == 0;
     }
     bool rest(Worker &w, Parker &bed);  // true: needed again, and SEARCHING
     bool bury(Worker &w);               // its thread's last act but for gone(). True: it is needed, and SEARCHING

@@ -9,6 +9,7 @@
 #pragma once
 #include "group/group.h"
 #include "group/outbox.h"
+#include "task/order.h"
 namespace hc {
 
 enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign, kNoThread, kTimedOut, kWouldWait };
@@ -19,6 +20,10 @@ Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted);
 Submit submit_pinned(Group *g, uint32_t worker, Entry e);
 // A task that was accepted before: there is always room for it.
 Submit submit_ready(Group *g, Entry e);
+// The entry of a line (line.h), in two steps, the first under the lock of its shard: push_line() into `o`, the caller's, or in a group that
+// has inboxes into the one with that number; then tell_of_line(). Neither takes room. False: no memory, or closed; closed.
+bool push_line(Group *g, Outbox *o, uint32_t inbox, Entry e);
+bool tell_of_line(Group *g, Outbox *o, uint32_t inbox);
 // The caller's in g, made now if need be.
 Outbox *outbox_of(Group *g, Submit *why_not);
 

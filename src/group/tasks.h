@@ -1,5 +1,6 @@
 // Held tasks above their record: how they are made, run, ended, and followed by others.
 #pragma once
+#include "group/line.h"
 #include "group/submit.h"
 #include "sync/clock.h"
 #include "task/task.h"
@@ -13,6 +14,8 @@ struct TaskOptions {
     void (*result_drop)(void *) = nullptr;
     uint32_t flags = 0;
     uint64_t run_limit = 0, queue_expiry = 0;  // ns; 0: the group's, kNever: none
+    Ordering order;
+    Scope *scope = nullptr;
 };
 constexpr uint32_t kWorkerOnly = 1, kInterrupt = 2;  // HC_TASK_...
 constexpr uint64_t or_of_group(uint64_t own, uint64_t of_group) { return own != 0 ? own : of_group; }
@@ -24,7 +27,7 @@ constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010
 
 using Push = Submit (*)(Group *g, Entry e, uint64_t with);
 inline Submit push_plainly(Group *g, Entry e, uint64_t) { return submit(g, e); }
-Submit submit_ticket(Group *g, const TaskOptions &o, Push push = push_plainly, uint64_t with = 0);  // task/ticket.h
+Submit submit_ticket(Group *g, const TaskOptions &o, Push push = push_plainly, uint64_t with = 0);  // task/ticket.h; or in its order
 Submit submit_task(Group *g, const TaskOptions &o, Task **out);
 Submit task_then(Task *before, const TaskOptions &o, Task **out);
 Submit task_after(Task::Body body, Task *const *inputs, size_t n, Task **out);  // kAll, kAny
@@ -66,6 +69,7 @@ class GroupPin {
 
 // Between tasks.cpp (a task's life) and continuations.cpp (what follows its end).
 Task *make_task(Group *g, const TaskOptions &o, Submit *why_not);  // kWaiting, with one ref and one handle
+void forget_order(Task *t);  // by the claimer, at its end: nothing is put into its serial any more on its account
 void forget_task(Task *t);                                         // the record goes home
 bool unqueue(Task *t);                                             // it was refused. False: too late, it has expired
 bool run_body(Group *g, Task *t);                                  // false: it has forked, and this is the child

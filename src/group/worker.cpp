@@ -71,7 +71,7 @@ void Worker::loop() {
     for (;;) {
         if (group_.foreign()) return;  // a forked child: its queues are the parent's
         settle();
-        if (!interrupted_ && group_.roster.step_back()) {
+        if (!interrupted_ && group_.roster.too_many() && lets_go() && group_.roster.step_back()) {
             if (searching) publish(true);
             group_.went_idle();
             if (!group_.roster.rest(*this, group_.bed(index_))) return;
@@ -151,7 +151,7 @@ void Worker::run_batch() {
     Entry e;
     idle_since_ = 0;
     seen.since.store(coarse_now(), memory_order_relaxed);
-    if (batch_.take(&e)) {  // unless thieves were faster
+    if (first_of_batch(&e)) {  // unless thieves were faster
         give_room_back();
         do {
             if (__builtin_expect(!refuse && !limits, 1)) {
@@ -172,10 +172,16 @@ void Worker::run_batch() {
     if (begin != 0) set_pace(tasks, now() - begin);
 }
 
+bool Worker::first_of_batch(Entry *out) {
+    if (line_ == nullptr) return batch_.take(out);
+    *out = {run_line, std::exchange(line_, nullptr)};
+    return true;
+}
+
 bool Worker::block() {
     const Roster::Block room = group_.roster.block();
     declared_.store(true, memory_order_relaxed);
-    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
+    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || !kept.empty() || work_left(1, true) != 0 || group_.timers.uncovered(); });
     return room != Roster::Block::kNoRoom;
 }
 

@@ -48,6 +48,8 @@ class Slabs {
     void add(Slab *s) {
         s->next = slabs_;
         slabs_ = s;
+        made_++;
+        ease_below_ = made_ > kKept ? made_ * kRoom / 8 : 0;
         for (unsigned i = kRoom; i-- > 0;) {
             s->at[i].place = static_cast<uint8_t>(i);
             s->at[i].arg = free_;
@@ -59,6 +61,7 @@ class Slabs {
     void trim() {
         if (used_ == 0) {
             free_ = nullptr;
+            made_ = 0;
             return drop(std::exchange(slabs_, nullptr));
         }
         T *kept = nullptr;
@@ -71,13 +74,24 @@ class Slabs {
         }
         free_ = kept;
         for (Slab **at = &slabs_; *at != nullptr;)
-            if ((*at)->used == 0)
+            if ((*at)->used == 0) {
                 memory::destroy(std::exchange(*at, (*at)->next));
-            else
+                made_--;
+            } else {
                 at = &(*at)->next;
+            }
+    }
+
+    // After giving: the same, when most of what a burst took is unused. If what is left of it keeps many slabs, not again before half of
+    // that is gone too.
+    void ease() {
+        if (used_ >= ease_below_) return;
+        trim();
+        ease_below_ = used_ / 2;
     }
 
   private:
+    static constexpr uint64_t kKept = 4;  // slabs
     static Head *slab_of(T *t) { return reinterpret_cast<Head *>(t - t->place) - 1; }
     static void drop(Slab *s) {
         while (s != nullptr) memory::destroy(std::exchange(s, s->next));
@@ -85,7 +99,8 @@ class Slabs {
 
     T *free_ = nullptr;
     Slab *slabs_ = nullptr;
-    uint64_t used_ = 0;
+    uint64_t used_ = 0, made_ = 0;
+    uint64_t ease_below_ = 0;
 };
 
 }  // namespace hc
