@@ -166,21 +166,21 @@ struct StuckKeeper : Ordered<3, 4> {
 };
 
 // A bounded group: what is above the capacity is refused, and the room comes back.
-struct Bounded : Ordered<3, 4> {
+template <Kind kKind>
+struct Bounded : Ordered<4, 4> {
     Bounded() {
-        each = 4;
         options.capacity = 2;
-        begin(1, Kind::kStealing, false);
+        begin(1, kKind, false);
     }
     void thread(unsigned i) override {
-        if (i == 0)
-            for (int k = 0; k < 4; k++) {
+        if (i < 2)
+            for (int k = static_cast<int>(i) * 2; k < static_cast<int>(i) * 2 + 2; k++) {
                 Submit s;
                 while ((s = put(k, kKey)) == Submit::kFull) yield();
                 if (s != Submit::kOk) refuse(k);
             }
-        if (i == 1) close(false);
-        if (i == 2) work(0);
+        if (i == 2) close(false);
+        if (i == 3) work(0);
         thread_ends();
     }
     void after() override {
@@ -209,6 +209,7 @@ int main() {
     ok &= holds<Drained>("drained", 30'000);
     ok &= holds<LetGo>("let go", 30'000);
     ok &= holds<StuckKeeper>("stuck keeper", 20'000);
-    ok &= holds<Bounded>("bounded", 30'000);
+    ok &= holds<Bounded<Kind::kStealing>>("bounded", 30'000);
+    ok &= holds<Bounded<Kind::kShared>>("bounded, shared", 20'000);
     return ok ? 0 : 1;
 }
