@@ -22,9 +22,9 @@
  * to its drop). The bodies of one timer come one after the other, each seeing what the last has done. The end of a task,
  * and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
  *
- * ORDER. Of tasks that must keep one, section 11 says how. Otherwise: with one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
- * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Timers that one thread has
- * armed are taken up in the order of their times, to about a microsecond; they do not queue behind tasks.
+ * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED), or you ask for it (section 11). Timers that
+ * one thread has armed are taken up in the order of their times, to about a microsecond; they do not queue behind tasks.
  *
  * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that
  * resubmits itself for ever, delays the task of another by at most one batch (256 tasks) for each submitter that has
@@ -758,13 +758,13 @@ HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
  *     hc_submit_keyed(g, account, HC_KEY_PLAIN, book, entry);      // any number that says what must not overlap
  *
  * The tasks of a key take turns with everything else in the group: some 16 of them, or 100 us, then others. A cancelled one is
- * left out. An order is kept by whatever becomes of the group: what HC_SHUTDOWN_NOW hands back, comes back in the same order, and after
- * the one that was running.
+ * left out. What HC_SHUTDOWN_NOW hands back comes back in the same order, and after the one that was running. After a shutdown nothing
+ * gets an order any more (of a scope's tasks, too), but for continuations, as they are promised.
  * Only workers run such tasks. HC_FULL_RUN: their submitter does not run them, they are queued above the capacity.
  * HC_KIND_SHARED and HC_KIND_PINNED: a key that has work waits in the queue as one task. HC_FULL_DROP_OLDEST takes out its oldest.
  * WAITING for a task that has an order does not help with it: it would be out of its turn. Inside of a task, such a wait counts as
- * blocking (section 10); where no other worker may come, wait with HC_WAIT_HELP_ANY. To wait, inside of a task, for a later one of
- * the same order is HC_EDEADLK. */
+ * blocking (section 10); where no other worker may come, use HC_WAIT_HELP_ANY, or it lasts for ever. To wait, inside of a task, for
+ * a later one of the same order is HC_EDEADLK. */
 
 /* As hc_submit(). A key costs memory only while it has work, and there may be millions; serials and keys have nothing to do with
  * each other. How the tasks of a key are spread over the workers:
