@@ -36,14 +36,14 @@ class Group;
 enum class Submit;
 struct LineShard;
 
-struct Link {  // a task in a line
+struct alignas(32) Link {  // a task in a line
     void (*fn)(void *) = nullptr;
     void *arg = nullptr;
     Plain<Link *> next{nullptr};
     uint8_t place = 0;  // Slabs'
 };
 
-struct Line {
+struct alignas(64) Line {
     void *arg = nullptr;  // Slabs'; while it is kept: the next that is (kept.h)
     uint8_t place = 0;    // Slabs'
     Plain<bool> sticky{false};

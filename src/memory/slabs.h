@@ -13,13 +13,13 @@ class Slabs {
 #ifdef HC_SYNC_MODEL
     static constexpr unsigned kRoom = 2;
 #else
-    static constexpr unsigned kRoom = (4064 - 16) / sizeof(T);
+    static constexpr unsigned kRoom = (4064 - (alignof(T) > 16 ? alignof(T) : 16)) / sizeof(T);
 #endif
     static_assert(kRoom < 256);
     struct Slab;
     struct alignas(T) Head {
         Slab *next = nullptr;
-        uint32_t used = 0;
+        uint32_t unused = 0;  // while it is trimmed
     };
     struct Slab : Head {
         T at[kRoom];
@@ -33,14 +33,12 @@ class Slabs {
         T *t = free_;
         if (t == nullptr) return nullptr;
         free_ = static_cast<T *>(t->arg);
-        slab_of(t)->used++;
         used_++;
         return t;
     }
     void give(T *t) {
         t->arg = free_;
         free_ = t;
-        slab_of(t)->used--;
         used_--;
     }
 
@@ -64,17 +62,18 @@ class Slabs {
             made_ = 0;
             return drop(std::exchange(slabs_, nullptr));
         }
+        for (T *t = free_; t != nullptr; t = static_cast<T *>(t->arg)) slab_of(t)->unused++;
         T *kept = nullptr;
         for (T *t = free_, *next; t != nullptr; t = next) {
             next = static_cast<T *>(t->arg);
-            if (slab_of(t)->used != 0) {
+            if (slab_of(t)->unused != kRoom) {
                 t->arg = kept;
                 kept = t;
             }
         }
         free_ = kept;
         for (Slab **at = &slabs_; *at != nullptr;)
-            if ((*at)->used == 0) {
+            if (std::exchange((*at)->unused, 0) == kRoom) {
                 memory::destroy(std::exchange(*at, (*at)->next));
                 made_--;
             } else {
