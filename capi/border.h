@@ -51,11 +51,9 @@ inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     hc_task_options o;
     if (in == nullptr || !read_sized(in, offsetof(hc_task_options, result), &o)) return false;
     if (o.fn == nullptr || (o.flags & ~(kWorkerOnly | kInterrupt)) != 0) return false;
-    // TODO: each goes as it is built
-    if (o.scope != nullptr || o.serial != nullptr || o.key != 0 || o.key_mode != 0)
-        return false;
     if (o.priority > HC_PRIORITY_LOW) return false;
     if (o.priority != HC_PRIORITY_NORMAL && (o.scope != nullptr || o.serial != nullptr || o.key_mode != 0)) return false;
+    if (o.key_mode > HC_KEY_BOUND || (o.key != 0 && o.key_mode == 0) || (o.serial != nullptr && o.key_mode != 0)) return false;
     out->call = {o.fn, o.arg};
     out->drop = o.drop;
     out->label = o.label;
@@ -65,7 +63,15 @@ inline bool read_task_options(const hc_task_options *in, TaskOptions *out) {
     out->run_limit = o.run_limit;
     out->queue_expiry = o.queue_expiry;
     out->priority = static_cast<Priority>(o.priority);
+    out->order = {reinterpret_cast<Serial *>(o.serial), o.key, o.key_mode};
+    out->scope = reinterpret_cast<Scope *>(o.scope);
     return true;
+}
+
+// May a task have that order in g?
+inline int fits(Group *g, const Ordering &o) {
+    if (o.serial != nullptr && o.serial->group != g) return HC_EINVAL;
+    return o.mode == Ordering::kBound && g->options().kind != Kind::kPinned ? HC_ENOTSUP : HC_OK;
 }
 
 inline void init_sized(void *options, uint32_t size) {

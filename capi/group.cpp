@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "capi/border.h"
+#include "group/keys.h"
 #include "group/registry.h"
 #include "sync/clock.h"
 #include "sync/cpus.h"
@@ -164,6 +165,12 @@ int hc_group_trim(hc_group *g) {
     if (of(g)->foreign()) return HC_EFORKED;
     of(g)->rings.trim();
     of(g)->timers.trim();
+    // acquire: pairs with the release in keys_of()
+    if (Keys *keys = of(g)->keys.load(memory_order_acquire))
+        keys->each([](LineShard &s) {
+            Locked l(s.lock);
+            s.trim();
+        });
     of(g)->each_box([](Outbox &o) {
         o.tickets.trim();
         if (Home *home = o.home.load(memory_order_acquire)) home->trim();  // pairs with the release in make()

@@ -47,6 +47,16 @@ int hc_submit_timed(hc_group *g, hc_fn fn, void *arg, uint64_t timeout) {
     return code(submit_timed(of(g), {fn, arg}, timeout));
 }
 
+int hc_submit_keyed(hc_group *g, uint64_t key, uint32_t mode, hc_fn fn, void *arg) {
+    if (g == nullptr || fn == nullptr || mode == 0 || mode > HC_KEY_BOUND) return HC_EINVAL;
+    if (mode == HC_KEY_BOUND && of(g)->options().kind != Kind::kPinned) return of(g)->foreign() ? HC_EFORKED : HC_ENOTSUP;
+    const Ordering order{nullptr, key, mode};
+    if (!of(g)->expires()) return code(submit_in_order(of(g), order, {fn, arg}));
+    TaskOptions o = bare(fn, arg);
+    o.order = order;
+    return code(submit_ticket(of(g), o));
+}
+
 int hc_submit_to(hc_group *g, uint32_t worker, hc_fn fn, void *arg) {
     if (g == nullptr || fn == nullptr) return HC_EINVAL;
     if (of(g)->foreign()) return HC_EFORKED;

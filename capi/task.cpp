@@ -1,5 +1,6 @@
 #include "capi/border.h"
 #include "group/registry.h"
+#include "group/scope.h"
 #include "group/sleepers.h"
 #include "group/tasks.h"
 #include "task/home.h"
@@ -11,6 +12,7 @@ static_assert(kWhyCanceled == HC_ECANCELED && kWhyFailed == HC_EFAILED && kWhySh
               kWhyNoMemory == HC_ENOMEM && kWhyDropped == HC_EDROPPED && kWhyExpired == HC_EEXPIRED && kWhyLimit == HC_ELIMIT);
 static_assert(kWorkerOnly == HC_TASK_WORKER_ONLY && kInterrupt == HC_TASK_INTERRUPT);
 static_assert(static_cast<int>(Priority::kHigh) == HC_PRIORITY_HIGH && static_cast<int>(Priority::kLow) == HC_PRIORITY_LOW);
+static_assert(uint32_t{Ordering::kPlain} == HC_KEY_PLAIN && uint32_t{Ordering::kSticky} == HC_KEY_STICKY && uint32_t{Ordering::kBound} == HC_KEY_BOUND);
 static_assert(kHelpAny == HC_WAIT_HELP_ANY && kNoHelp == HC_WAIT_NO_HELP && kInterruptible == HC_WAIT_INTERRUPTIBLE);
 
 namespace {
@@ -43,6 +45,14 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
     TaskOptions o;
     if (g == nullptr || !read_task_options(options, &o)) return HC_EINVAL;
     if (out == nullptr && (o.result != nullptr || o.result_drop != nullptr)) return HC_EINVAL;
+    if (of(g)->foreign()) return HC_EFORKED;
+    if (const int no = fits(of(g), o.order)) return no;
+    if (o.scope != nullptr) {
+        if (out != nullptr || o.flags != 0 || o.scope->group() != of(g)) return HC_EINVAL;
+        bool cancelled = false;
+        const int answer = code(o.scope->submit(o, &cancelled));
+        return cancelled ? HC_ECANCELED : answer;
+    }
     if (out != nullptr || o.flags != 0) {
         Task *t = nullptr;
         const int answer = code(submit_task(of(g), o, &t));
@@ -53,7 +63,8 @@ int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out) {
         return answer;
     }
     const uint64_t limits = or_of_group(o.run_limit, of(g)->options().run_limit) & or_of_group(o.queue_expiry, of(g)->options().queue_expiry);
-    if (o.drop == nullptr && o.label == nullptr && limits == kNever) return code(submit_at(of(g), o.call, o.priority));
+    if (o.drop == nullptr && o.label == nullptr && limits == kNever)
+        return code(o.order ? submit_in_order(of(g), o.order, o.call) : submit_at(of(g), o.call, o.priority));
     return code(submit_ticket(of(g), o));
 }
 
@@ -141,6 +152,13 @@ int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out) {
     TaskOptions o;
     if (t == nullptr || !read_task_options(options, &o)) return HC_EINVAL;
     if (out == nullptr && (o.result != nullptr || o.result_drop != nullptr)) return HC_EINVAL;
+    if (o.scope != nullptr) return HC_EINVAL;
+    if (foreign(of(t))) return HC_EFORKED;
+    {
+        GroupPin g(of(t)->home);
+        const int no = g.get() == nullptr ? HC_OK : fits(g.get(), o.order);
+        if (no != HC_OK) return no;
+    }
     Task *after = nullptr;
     const int answer = code(task_then(of(t), o, out == nullptr ? nullptr : &after));
     if (out != nullptr) *out = handle(after);

@@ -36,7 +36,7 @@ bool read_options(const hc_timer_options *in, uint64_t at, TimerOptions *out) {
     if (in == nullptr || !read_sized(in, sizeof(hc_timer_options), &o)) return false;
     if (!read_task_options(o.task, &task) || task.result != nullptr || task.result_drop != nullptr) return false;
     if (task.queue_expiry != 0 && task.queue_expiry != HC_NONE64) return false;  // when it is due it is not queued
-    if (task.priority != Priority::kNormal) return false;
+    if (task.priority != Priority::kNormal || task.order || task.scope != nullptr) return false;
     if (o.flags != 0 || o.mode > HC_TIMER_DELAY || o.missed > HC_MISSED_SKIP) return false;
     if ((o.mode == HC_TIMER_ONCE) != (o.period == 0)) return false;
     if (o.mode != HC_TIMER_RATE && o.missed != 0) return false;

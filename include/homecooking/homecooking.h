@@ -23,9 +23,9 @@
  * and of a drop, is visible to a thread whose hc_group_drain() or hc_group_await() then returned 0.
  *
  * ORDER. With one worker, the tasks of one submitter start in the order in which it submitted them. With more workers no
- * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED). Tasks may have a priority
- * (HC_PRIORITY_...): what is said here holds among those of the same. Timers that one thread has
- * armed are taken up in the order of their times, to about a microsecond; they do not queue behind tasks.
+ * order is promised, unless the group's kind gives one (HC_KIND_SHARED, HC_KIND_PINNED), or you ask for it (section 11). Tasks may
+ * have a priority (HC_PRIORITY_...): what is said here holds among those of the same. Timers that one thread has armed are taken up
+ * in the order of their times, to about a microsecond; they do not queue behind tasks.
  *
  * FAIRNESS (HC_KIND_STEALING; the other kinds are plain queues). A submitter that floods a group, or a task that
  * resubmits itself for ever, delays the task of another by at most one batch (256 tasks) for each submitter that has
@@ -388,7 +388,9 @@ enum { HC_PRIORITY_NORMAL = 0, HC_PRIORITY_HIGH = 1, HC_PRIORITY_LOW = 2 };
 HC_API void hc_task_options_init(void *options, uint32_t size);
 
 /* Queues options->fn(options->arg) with what the options add. *out (unless `out` is NULL) gets a handle, with one reference
- * for you, and is NULL after an error. Returns as hc_submit; HC_EINVAL also: a result without a handle. */
+ * for you, and is NULL after an error. A task of a scope has neither a handle nor a result, nor flags; how it ended, its scope says.
+ * Returns as hc_submit; HC_EINVAL also: a result without a handle, a scope or a serial of another group; HC_ECANCELED: the scope is;
+ * HC_ENOTSUP: see HC_KEY_BOUND. */
 HC_API int hc_task_submit(hc_group *g, const hc_task_options *options, hc_task **out);
 
 /* The label of the task that the caller is in; NULL if it has none, and outside of tasks. */
@@ -464,9 +466,9 @@ HC_API int hc_task_fail(int32_t code, void *payload, hc_fn payload_drop);
  * queued when that has ended, however it ended: ask its handle. It is never refused for want of room: it counts as
  * queued from then on, even above the capacity. After HC_SHUTDOWN_DRAIN the continuations of tasks that are still
  * running run as well; what waits for anything else comes back through drop (or on_unrun, while the group lives) when
- * that ends. *out (unless `out` is NULL) gets a handle.
- * Its priority counts from then on, too.
- * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
+ * that ends. *out (unless `out` is NULL) gets a handle. With a serial or a key (a scope is HC_EINVAL) it takes its place in the order when
+ * it is queued; its priority counts from then on, too.
+ * Returns 0, HC_EINVAL (also: a result without a handle), HC_ENOMEM, HC_ESHUTDOWN, HC_ENOTSUP (see HC_KEY_BOUND), HC_EFORKED. */
 HC_API int hc_task_then(hc_task *t, const hc_task_options *options, hc_task **out);
 
 /* A task without a body, which has ended when all of ts[0] to ts[n-1] have: with the outcome of the first in the array
@@ -673,8 +675,8 @@ typedef struct hc_timer_options {
     uint32_t size;  /* sizeof(hc_timer_options) */
     uint32_t flags; /* none yet: 0 */
     const hc_task_options *task; /* fn, arg, drop, label, run_limit of each body, flags (of which WORKER_ONLY changes
-                                    nothing); copied. A result, result_drop, queue_expiry or priority is
-                                    HC_EINVAL: what is due does not queue */
+                                    nothing); copied. A result, result_drop, queue_expiry, priority, scope, serial
+                                    or key is HC_EINVAL: what is due does not queue */
     uint32_t mode;   /* HC_TIMER_... */
     uint32_t missed; /* HC_MISSED_..., for RATE only */
     uint64_t delay;  /* ns until it fires first. HC_NEVER: not before hc_timer_arm() */
@@ -760,6 +762,45 @@ HC_API void hc_blocking_end(void);
  * HC_EINTR (a signal was handled), HC_EINVAL, HC_ENOMEM (also: no descriptor left). */
 HC_API int hc_sleep(uint64_t ns);
 HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
+
+/* ---- 11 Order ------------------------------------------------------------------------------------------------------- */
+
+/* Tasks that must not overlap, and must keep their order, without a lock and without a thread of their own: those of one serial,
+ * or of one key, run one after the other in the order of their submission, each seeing what the one before has done. Of two
+ * submitters, who submits after the other's submit has returned, comes after. Different keys, and serials, run at the same time.
+ *     hc_submit_keyed(g, account, HC_KEY_PLAIN, book, entry);      // any number that says what must not overlap
+ *
+ * The tasks of a key take turns with everything else in the group: some 16 of them, or 100 us, then others. A cancelled one is
+ * left out. What HC_SHUTDOWN_NOW hands back comes back in the same order, and after the one that was running. After a shutdown nothing
+ * gets an order any more (of a scope's tasks, too), but for continuations, as they are promised.
+ * Only workers run such tasks. HC_FULL_RUN: their submitter does not run them, they are queued above the capacity.
+ * HC_KIND_SHARED and HC_KIND_PINNED: a key that has work waits in the queue as one task. HC_FULL_DROP_OLDEST takes out its oldest.
+ * WAITING for a task that has an order does not help with it: it would be out of its turn. Inside of a task, such a wait counts as
+ * blocking (section 10); where no other worker may come, use HC_WAIT_HELP_ANY, or it lasts for ever. To wait, inside of a task, for
+ * a later one of the same order is HC_EDEADLK. */
+
+/* As hc_submit(). A key costs memory only while it has work, and there may be millions; serials and keys have nothing to do with
+ * each other. How the tasks of a key are spread over the workers:
+ *   HC_KEY_PLAIN    any worker
+ *   HC_KEY_STICKY   as long as the key has work, the worker that has begun with it, for the sake of its cache: unless that one ends
+ *                   or is held up for some ms in another task. HC_KIND_SHARED: as HC_KEY_PLAIN; HC_KIND_PINNED: as HC_KEY_BOUND
+ *   HC_KEY_BOUND    HC_KIND_PINNED only, otherwise HC_ENOTSUP: always the same worker, that with the number
+ *                   h % hc_group_slots(g), where x = (key ^ key >> 32) * 0x9e3779b97f4a7c15 and h = x ^ x >> 32 (all uint64_t)
+ * A key is the same key in all modes: while it has work, the mode is that of the first; in HC_KIND_PINNED all are bound.
+ * Returns as hc_submit; HC_EINVAL, HC_ENOTSUP. */
+enum { HC_KEY_PLAIN = 1, HC_KEY_STICKY = 2, HC_KEY_BOUND = 3 };
+HC_API int hc_submit_keyed(hc_group *g, uint64_t key, uint32_t mode, hc_fn fn, void *arg);
+
+/* The same without a key: an object of its own. HC_KIND_PINNED: each is bound to a worker, in turn. *out gets one reference, and is NULL
+ * after an error. When the last reference goes, what is queued still runs. A serial keeps its group's handle valid: let go of it
+ * before you expect the group to end by itself.
+ * `drop` is as in hc_task_options. NULL in ref and unref: no effect.
+ * hc_serial_create returns 0, HC_EINVAL, HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. hc_serial_submit returns 0, HC_EINVAL, HC_ENOMEM,
+ * HC_EFULL, HC_ETIMEDOUT, HC_EDEADLK, HC_ETHREAD, HC_ESHUTDOWN, HC_EFORKED, as hc_submit() does. */
+HC_API int hc_serial_create(hc_group *g, hc_serial **out);
+HC_API int hc_serial_submit(hc_serial *s, hc_fn fn, void *arg, hc_drop_fn drop);
+HC_API void hc_serial_ref(hc_serial *s);
+HC_API void hc_serial_unref(hc_serial *s);
 
 /* ---- 12 Limits ------------------------------------------------------------------------------------------------------- */
 

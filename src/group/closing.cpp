@@ -1,5 +1,6 @@
 // The end of a group, in the named steps of group.h.
 #include "group/group.h"
+#include "group/keys.h"
 #include "group/registry.h"
 #include "group/scope.h"
 #include "group/tasks.h"
@@ -17,6 +18,7 @@ void Group::shutdown(bool now, bool keep_timers) {
     {
         Locked l(registry::lock);
         timers.close();
+        if (Keys *made = keys.load(memory_order_relaxed)) made->close();
     }
     each_inbox([](Inbox &in) { Locked l(in.producers); });
     directory.each_lane([](Lane *lane) {
@@ -47,6 +49,7 @@ void Group::let_end() {
 void Group::hand_back(Entry e, int32_t why) {
     if (e.fn == run_timer) return hand_back_timer(static_cast<Timer *>(e.arg));
     if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), why);
+    if (e.fn == run_line) return hand_back_line(static_cast<Line *>(e.arg), why);
     if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(why);
     if (e.fn == Ticket::run) {
         Ticket::Call call;
@@ -73,10 +76,16 @@ void Group::reap(const Entry *e, uint32_t n, int32_t why) {
     went_idle();
 }
 
-// What a stuck worker has in its batch, behind the task that it is in.
+// What a stuck worker has in its batch, behind the task that it is in, and what it keeps.
 void Group::reap_batches() {
     Entry some[Batch::kSize];
-    for (uint32_t i = 0; i < roster.made(); i++) reap(some, roster.at(i).batch().steal_all(some));
+    for (uint32_t i = 0; i < roster.made(); i++) {
+        reap(some, roster.at(i).batch().steal_all(some));
+        for (Line *l; !foreign() && (l = roster.at(i).kept.take()) != nullptr;) {
+            const Entry e{run_line, l};
+            reap(&e, 1);
+        }
+    }
 }
 
 void Group::reap_lanes() {

@@ -33,6 +33,7 @@ namespace {
 void end(Task *t, int32_t outcome, Task **ready) {
     t->outcome = outcome;
     if (Scope *s = t->scope) s->ended(t);
+    forget_order(t);
     if (!t->end()) return;
     Listener *tasks = nullptr;
     {
@@ -74,6 +75,24 @@ int32_t outcome_of_all(Task *t) {
     return outcome;
 }
 
+// t has an order, and its group is closed. False: no memory.
+bool follow_in_turn(Group *g, Task *t, Task **ready) {
+    Line *line;
+    t->ref();  // the entry's
+    switch (take_turn(g, t->order, {run_task, t}, &line)) {
+        case Turn::kNoMemory: task_release(t); return false;
+        case Turn::kQueued: wake_waiters(t); return true;
+        case Turn::kYours: break;
+    }
+    if (t->claim(Task::kQueued)) {
+        if (!run_body(g, t)) return true;
+        end(t, outcome_after_run(t), ready);
+    }
+    task_release(t);
+    end_turn(line);
+    return true;
+}
+
 // The inputs of t have ended, one of its refs is ours.
 // `ran`: they were run by the caller, who may run t as well.
 void follow(Task *t, Task **ready, bool ran) {
@@ -97,12 +116,17 @@ void follow(Task *t, Task **ready, bool ran) {
     Submit s = Submit::kClosed;
     if (g.get() != nullptr) {
         t->ref();  // the entry's
-        s = submit_ready(g.get(), {run_task, t}, t->priority);
+        const Entry e{run_task, t};
+        s = t->order ? submit_ready_in_order(g.get(), t->order, e) : submit_ready(g.get(), e, t->priority);
         if (s == Submit::kOk) {
             g->expiry.queued(g.get(), expires_at);
             return wake_waiters(t);  // who waits in a worker may be the only one to run it
         }
         task_release(t);
+    }
+    if (t->order && s == Submit::kClosed && g.get() != nullptr && registry::inside(g.get()) && !g->gate.has(Gate::kNow)) {
+        if (follow_in_turn(g.get(), t, ready)) return;
+        s = Submit::kNoMemory;
     }
     if (!t->claim(Task::kQueued)) return;
     if (s == Submit::kClosed && g.get() != nullptr && (ran || registry::inside(g.get())) && !g->gate.has(Gate::kNow)) {
@@ -186,7 +210,8 @@ Submit task_then(Task *before, const TaskOptions &o, Task **out) {
     if (g.get() == nullptr) return Submit::kClosed;
     if (g->foreign()) return Submit::kForeign;
     if (g->closed() && !registry::inside(g.get())) return Submit::kClosed;
-    Submit s;
+    Submit s = o.order ? order_in(g.get()) : Submit::kOk;
+    if (s != Submit::kOk) return s;
     // Now, so that it is not refused later.
     if (o.priority != Priority::kNormal && inbox_of(g.get(), o.priority, &s) == nullptr && s == Submit::kNoMemory) return s;
     Task *t = make_task(g.get(), o, &s);

@@ -105,8 +105,11 @@ void Worker::find_between() {
 }
 
 bool Worker::find_in_queues() {
+    const bool kept_before = std::exchange(kept_last_, false);
     switch (group_.options().kind) {
-        case Kind::kStealing: return find_behind_stuck() || find_in_lanes() || find_in_workers();
+        case Kind::kStealing:
+            return find_behind_stuck() || (!kept_before && find_kept()) || find_in_lanes() || find_kept() || find_in_workers() ||
+                   find_kept_by_others();
         case Kind::kShared: return find_in(group_.inboxes[0].box, 1);  // one at a time: the order is strict
         case Kind::kPinned: return find_in(group_.inboxes[index_].box, group_.most_in_batch);
     }
@@ -181,9 +184,50 @@ bool Worker::find_behind_stuck() {
     const Roster &roster = group_.roster;
     Worker &w = roster.at(watched_);
     if (&w != this && w.batch_.cursor() == watched_cursor_ && steal_from(w)) return true;  // and go on watching
+    if (&w != this && !w.kept.empty() && w.seems_stuck(now()) && begin_line(w)) return true;
     if (++watched_ == roster.made()) watched_ = 0;
     watched_cursor_ = roster.at(watched_).batch_.cursor();
     return false;
+}
+
+// One line, and no more: it is begun at once, so that no thief moves it.
+bool Worker::begin_line(Worker &keeper) {
+    line_ = keeper.kept.take();
+    if (line_ == nullptr) return false;
+    batch_.begin({run_line, line_});
+    kept_last_ = true;
+    return true;
+}
+
+bool Worker::find_kept() { return !kept.empty() && begin_line(*this); }
+
+bool Worker::seems_stuck(uint64_t at) {
+    const uint64_t cursor = batch_.cursor();
+    if (stood_at_.load(memory_order_relaxed) != cursor) {
+        stood_at_.store(cursor, memory_order_relaxed);
+        stood_since_.store(at, memory_order_relaxed);
+        return false;
+    }
+    const uint64_t since = stood_since_.load(memory_order_relaxed);
+    return at > since && at - since >= kStands;
+}
+
+// What others keep is theirs, unless they are held up.
+bool Worker::find_kept_by_others() {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < group_.roster.made(); i++) {
+        Worker &w = group_.roster.at(i);
+        if (&w == this || w.kept.empty()) continue;
+        if (at == 0) at = now();
+        if (w.seems_stuck(at) && begin_line(w)) return true;
+    }
+    return false;
+}
+
+bool Worker::lets_go() {
+    while (kept.unput([this](Line *l) { return unkeep(&group_, l); })) {
+    }
+    return kept.empty();
 }
 
 bool Worker::steal_from(Worker &victim) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "group/blocking.h"
+#include "group/keys.h"
 #include "group/registry.h"
 #include "sync/cpus.h"
 
@@ -99,6 +100,7 @@ void Group::free(Group *g) {
     g->stuck.end();
     g->expiry.end();
     g->timers.end();
+    memory::destroy(g->keys.load(memory_order_relaxed));
     g->directory.each_lane([](Lane *lane) { memory::destroy(static_cast<Outbox *>(lane)); });
     const uint32_t n = g->roster.slots();
     destroy_array(g->inboxes, g->inbox_count, g->inbox_count);
@@ -237,7 +239,14 @@ bool Group::queues_empty() {
     each_box([&](Outbox &o) { empty = empty && o.empty(); });
     empty = empty && timers.all_gone();
     for (uint32_t i = 0; i < roster.made(); i++) empty = empty && !roster.at(i).batch().has_rest();
-    return empty;
+    return empty && !lines_are_kept();
+}
+
+bool Group::lines_are_kept() const {
+    if (keys.load(memory_order_relaxed) == nullptr) return false;
+    for (uint32_t i = 0; i < roster.made(); i++)
+        if (!roster.at(i).kept.empty()) return true;
+    return false;
 }
 
 bool Group::work_waits() {
@@ -253,6 +262,7 @@ bool Group::all_begun() {
     for (uint32_t i = 0; i < roster.made(); i++) begun += roster.at(i).batch().begun();
     uint64_t pushed = timers.fired();
     each_box([&](Outbox &o) { pushed += o.pushed_total(); });
+    for (uint32_t i = 0; i < roster.made(); i++) pushed += roster.at(i).kept.put_total();
     return begun == pushed;
 }
 
@@ -264,8 +274,12 @@ bool Group::quiescent() {
                      taken_ended.load(memory_order_acquire);
     for (uint32_t i = 0; i < roster.made(); i++) ended += roster.at(i).finished();
     each_box([&](Outbox &o) { ended += o.here_ended.load(memory_order_acquire); });
+    Keys *in_order = keys.load(memory_order_acquire);  // pairs with the release in keys_of()
+    if (in_order != nullptr) in_order->each([&](LineShard &s) { ended += s.ended.load(memory_order_acquire); });
     uint64_t begun = timers.fired();
+    if (in_order != nullptr) in_order->each([&](LineShard &s) { begun += s.accepted.load(memory_order_relaxed); });
     each_box([&](Outbox &o) { begun += o.pushed_total() + o.here_begun.load(memory_order_relaxed); });
+    for (uint32_t i = 0; i < roster.made(); i++) begun += roster.at(i).kept.put_total();
     begun += helped_begun.load(memory_order_relaxed);
     return ended == begun;
 }

@@ -25,6 +25,8 @@
 #include "sync/event.h"
 namespace hc {
 
+class Keys;
+
 enum class Kind : uint32_t { kStealing = 0, kShared = 1, kPinned = 2 };
 enum class Full : uint32_t { kFail = 0, kWait = 1, kRun = 2, kDropNewest = 3, kDropOldest = 4 };
 
@@ -157,6 +159,11 @@ class Group {
     // See sleep.cpp. One worker at a time; false: another does.
     bool begin_watch() { return !fork_watch_.exchange(true, memory_order_relaxed); }
     void end_watch() { fork_watch_.store(false, memory_order_relaxed); }
+    // The same for what workers keep: see kept.h.
+    bool begin_kept_watch() { return !kept_watch_.exchange(true, memory_order_relaxed); }
+    void end_kept_watch() { kept_watch_.store(false, memory_order_relaxed); }
+    bool watches_kept() const { return kept_watch_.load(memory_order_relaxed); }
+    bool lines_are_kept() const;
     bool watches_forks() const { return fork_watch_.load(memory_order_relaxed); }
 
     Gate gate;
@@ -165,6 +172,7 @@ class Group {
     Budget budget;
     Waitlist waitlist;
     Timers timers;
+    Atomic<Keys *> keys{nullptr};  // made at the first use of an order: keys.h
     Event changed;
     Roster roster;
     Stuck stuck;
@@ -201,7 +209,7 @@ class Group {
     uint32_t *cpus_ = nullptr;  // options_.cpus
     Atomic<uint64_t> *beds_ = nullptr;
     Atomic<Deque *> deques_{nullptr};
-    Atomic<bool> fork_watch_{false};
+    Atomic<bool> fork_watch_{false}, kept_watch_{false};
     Atomic<bool> more_room_{false};  // see look_for_more()
     Outbox *free_first_ = nullptr, *free_last_ = nullptr;  // handed back, empty ones first; under the registry's lock
     Atomic<uint64_t> holders_{0};

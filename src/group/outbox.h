@@ -18,6 +18,7 @@ namespace hc {
 
 class Group;
 class Worker;
+struct InLine;
 struct ThreadRecord;
 struct Timer;
 struct Binding;
@@ -69,6 +70,7 @@ struct ThreadRecord {
     uint32_t blocking = 0;   // calls of blocking_begin() without their end,
     bool helped = false;     // and whether the outermost has made room for another worker
     Task *submits = nullptr;  // what it is submitting to a scope
+    const InLine *in_line = nullptr;  // whose tasks are on its stack, see line.h
     uint32_t number = 0;     // threads are spread over the shards of timers by it
     Atomic<const char *> *shows = nullptr;  // a worker's: where others see the label of its task
     uintptr_t stack_half = 0;   // the middle of the thread's stack; 0: not asked yet

@@ -18,6 +18,7 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
     Task *t = make_scope_task(group_, this, o, &s);
     if (t == nullptr) return s;
     t->ref();  // ours, for take_back()
+    if (o.order) return submit_in_order(t, cancelled);
     {
         Locked l(lock_);
         *cancelled = cancelled_.load(memory_order_relaxed);
@@ -55,6 +56,74 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
     if (s == Submit::kOk) group_->expiry.queued(group_, t->expires_at.load(memory_order_relaxed));
     task_release(t);
     return s;
+}
+
+Submit Scope::submit_in_order(Task *t, bool *cancelled) {
+    {
+        Locked l(lock_);
+        *cancelled = cancelled_.load(memory_order_relaxed);
+        if (!*cancelled) {
+            pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+            t->enqueue();
+            t->next = nullptr;
+            t->previous = ordered_last_;
+            if (t->previous == nullptr)
+                ordered_ = t;
+            else
+                t->previous->next = t;
+            ordered_last_ = t;
+        }
+    }
+    if (*cancelled) {
+        forget_task(t);
+        return Submit::kOk;
+    }
+    Submit s = hc::submit_in_order(group_, t->order, {run_task, t});
+    if (s == Submit::kForeign) return s;
+    if (s != Submit::kOk) {
+        if (t->claim(Task::kQueued)) {
+            Locked l(lock_);
+            take_out_ordered(t);
+            pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
+            if (idle()) wake_waiters();
+        } else {
+            s = Submit::kOk;  // cancelled, or expired, meanwhile: its drop was told
+        }
+        task_release(t);  // what was to be the entry's
+    }
+    if (s == Submit::kOk) group_->expiry.queued(group_, t->expires_at.load(memory_order_relaxed));
+    task_release(t);
+    return s;
+}
+
+void Scope::take_out_ordered(Task *t) {
+    if (t->previous == nullptr)
+        ordered_ = t->next;
+    else
+        t->previous->next = t->next;
+    if (t->next == nullptr)
+        ordered_last_ = t->previous;
+    else
+        t->next->previous = t->previous;
+}
+
+// The first that is still queued, claimed, with a ref.
+Task *Scope::claim_ordered() {
+    Locked l(lock_);
+    for (Task *t = ordered_; t != nullptr; t = t->next)
+        if (t->claim(Task::kQueued)) {
+            t->ref();
+            return t;
+        }
+    return nullptr;
+}
+
+bool Scope::in_line() {
+    if (this_thread == nullptr || this_thread->in_line == nullptr) return false;
+    Locked l(lock_);
+    for (Task *t = ordered_; t != nullptr; t = t->next)
+        if (in_line_of(group_, t->order)) return true;
+    return false;
 }
 
 // *ours: it is claimed; otherwise it has expired.
@@ -186,6 +255,11 @@ void Scope::cancel() {
         if (group_->foreign()) return;
         task_release(t);
     }
+    while (Task *t = claim_ordered()) {
+        drop_claimed(t, kWhyCanceled);
+        if (group_->foreign()) return;
+        task_release(t);
+    }
     wake_sleepers(this);
     limits_stop();
     group_->helped_ended.fetch_add(1, memory_order_release);  // pairs with the acquire in quiescent()
@@ -198,6 +272,7 @@ void Scope::ended(Task *t) {
         outcome_ = t->outcome;
         failure_ = std::exchange(t->failure, {});
     }
+    if (t->order) take_out_ordered(t);
     // release: what the task did; pairs with the acquire in idle()
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);
     if (idle()) wake_waiters();

@@ -3,6 +3,8 @@
 //
 //   a task:  queued ──popped: by a worker with a note, a waiter, cancel(), hand-back──> running, or dropped ──> ended()
 //
+// A task that has an order is in its line instead, as any held task is, and nobody takes it out but to drop it. The scope has a list of them.
+//
 // pending_ is the number of tasks that are queued, running or being dropped. Whoever brings it to 0 wakes the waiters. Everything
 // is under lock_, and no callback is.
 #pragma once
@@ -15,6 +17,7 @@ class Scope {
     Group *group() const { return group_; }
 
     Submit submit(const TaskOptions &o, bool *cancelled);
+    bool in_line();  // is one of its tasks behind the caller, in the same line?
     void cancel();
     bool cancelled() const { return cancelled_.load(memory_order_relaxed); }
     bool idle() const { return pending_.load(memory_order_acquire) == 0; }  // pairs with the release in ended()
@@ -41,6 +44,9 @@ class Scope {
     void unref();
 
   private:
+    Submit submit_in_order(Task *t, bool *cancelled);
+    void take_out_ordered(Task *t);  // under lock_
+    Task *claim_ordered();
     Task *pop(bool *ours);   // under lock_
     bool take_out(Task *t);  // under lock_. False: somebody has popped it
     bool take_back(Task *t);
@@ -52,6 +58,7 @@ class Scope {
     Atomic<uint32_t> refs_{1};
     Mutex lock_;
     Plain<Task *> first_{nullptr}, last_{nullptr};
+    Plain<Task *> ordered_{nullptr}, ordered_last_{nullptr};  // those that have an order are not in the queue, but here, until they have ended
     Atomic<uint64_t> pending_{0};
     Atomic<bool> cancelled_{false};
     Plain<int32_t> outcome_{0};

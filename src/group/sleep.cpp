@@ -39,9 +39,10 @@ void Worker::publish(bool was_searching, Next next) {
             if (diverted || room)
                 heavy_fence();  // pairs with light_fence in Deque::push() and in a submit: the limit | the fork; the word | the queues
             const uint32_t left = more(most);
-            return left == 0 && group_.timers.uncovered() ? 1 : left;
+            return left == 0 && (group_.timers.uncovered() || (group_.lines_are_kept() && !group_.watches_kept())) ? 1 : left;
         }, [&](uint32_t wanted) { return group_.wake_one(wanted); });
-    } else if (others_may_run_it && (left_to_others(next) != 0 || (owes_look_ && more(1) != 0))) {
+    } else if (others_may_run_it &&
+               (left_to_others(next) != 0 || (owes_look_ && more(1) != 0) || (!kept.empty() && !group_.watches_kept()))) {
         light_fence();  // pairs with heavy_fence in park(): the batch | the word
         woken = group_.after_publish();
     }
@@ -97,9 +98,10 @@ bool Worker::park(bool searching) {
         return false;
     }
     counters.parks.add();
+    const bool watches = stealing && !paused && group_.lines_are_kept() && group_.begin_kept_watch();
     // Who waits for the next timer stays as long as there is one.
-    const uint64_t leave_at = turn.seat == 0 || interrupted_ ? kNever : idle_until();
-    const uint64_t until = std::min(turn.until, leave_at);
+    const uint64_t leave_at = turn.seat == 0 || interrupted_ || watches ? kNever : idle_until();
+    const uint64_t until = std::min({turn.until, leave_at, watches ? after(kLook) : kNever});
     bool timed_out = false;
     if (until == kNever) {
         gate.sleep(index_);
@@ -107,6 +109,7 @@ bool Worker::park(bool searching) {
         timed_out = !gate.sleep_until(index_, until);
         if (timed_out && !gate.cancel(index_)) gate.sleep(index_);  // a token is on its way
     }
+    if (watches) group_.end_kept_watch();
     group_.timers.end_watch(turn, timed_out && until == turn.until);
     return timed_out && until == leave_at;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "group/line.h"
 #include "group/overload.h"
 #include "group/registry.h"
 
@@ -180,6 +181,18 @@ Submit submit_ready(Group *g, Entry e, Priority p) {
     }
     wake_owner(g, in);
     return Submit::kOk;
+}
+
+bool push_line(Group *g, Outbox *o, uint32_t inbox, Entry e) {
+    if (g->inbox_count == 0) return o->push(e);
+    Locked l(g->inboxes[inbox].producers);
+    return !g->closed() && g->inboxes[inbox].box.push(e);
+}
+
+bool tell_of_line(Group *g, Outbox *o, uint32_t inbox) {
+    if (g->inbox_count == 0) return after_push(g, o) == 0;
+    wake_owner(g, &g->inboxes[inbox]);
+    return true;
 }
 
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {

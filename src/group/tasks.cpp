@@ -25,6 +25,9 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     t->label = o.label;
     t->scope = nullptr;
     t->flags = o.flags;
+    t->order = o.order;
+    t->holds_serial = o.order.serial != nullptr;
+    if (t->holds_serial) o.order.serial->ref();
     t->body = Task::Body::kCall;
     t->run_limit = or_of_group(o.run_limit, g->options().run_limit);
     t->queue_expiry = or_of_group(o.queue_expiry, g->options().queue_expiry);
@@ -44,7 +47,12 @@ Task *make_task(Group *g, const TaskOptions &o, Submit *why_not) {
     return t;
 }
 
+void forget_order(Task *t) {
+    if (std::exchange(t->holds_serial, false)) t->order.serial->unref();
+}
+
 void forget_task(Task *t) {
+    forget_order(t);
     if (t->inputs != &t->one) memory::destroy_array(t->inputs, t->input_count);
     if (t->input_listeners != &t->one_listener) memory::destroy_array(t->input_listeners, t->input_count);
     t->home->give(t);
@@ -100,7 +108,7 @@ bool run_body(Group *g, Task *t) {
 
 void run_entry(Group *g, Entry e) {
     const Ticket::Fn fn = e.fn;
-    const bool bare = fn != run_task && fn != Ticket::run && fn != Scope::run_next && fn != run_timer;
+    const bool bare = fn != run_task && fn != Ticket::run && fn != Scope::run_next && fn != run_timer && fn != run_line;
     ThreadRecord *self = bare && g->limits() ? registry::record() : nullptr;
     if (self == nullptr) return fn(e.arg);
     Limited limited(self, g->options().run_limit, nullptr, nullptr, false);
@@ -134,7 +142,8 @@ Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     t->enqueue();
     *out = t;
     const bool here = g->options().full == Full::kRun && (o.flags & kWorkerOnly) != 0;  // must not run on this thread
-    s = here ? submit_ready(g, {run_task, t}, o.priority) : submit_at(g, {run_task, t}, o.priority);
+    const Entry e{run_task, t};
+    s = o.order ? submit_in_order(g, o.order, e) : here ? submit_ready(g, e, o.priority) : submit_at(g, e, o.priority);
     if (s == Submit::kForeign) return s;
     if (s == Submit::kOk) {
         g->expiry.queued(g, expires_at);

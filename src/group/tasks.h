@@ -1,5 +1,6 @@
 // Held tasks above their record: how they are made, run, ended, and followed by others.
 #pragma once
+#include "group/line.h"
 #include "group/submit.h"
 #include "sync/clock.h"
 #include "task/task.h"
@@ -14,6 +15,8 @@ struct TaskOptions {
     uint32_t flags = 0;
     uint64_t run_limit = 0, queue_expiry = 0;  // ns; 0: the group's, kNever: none
     Priority priority = Priority::kNormal;
+    Ordering order;
+    Scope *scope = nullptr;
 };
 constexpr uint32_t kWorkerOnly = 1, kInterrupt = 2;  // HC_TASK_...
 constexpr uint64_t or_of_group(uint64_t own, uint64_t of_group) { return own != 0 ? own : of_group; }
@@ -24,7 +27,7 @@ constexpr int32_t kWhyCanceled = -1006, kWhyFailed = -1016, kWhyShutdown = -1010
                   kWhyExpired = -1007, kWhyLimit = -1008;
 
 using Push = Submit (*)(Group *g, Entry e, uint64_t with);
-Submit submit_ticket(Group *g, const TaskOptions &o, Push push, uint64_t with);  // task/ticket.h
+Submit submit_ticket(Group *g, const TaskOptions &o, Push push, uint64_t with);  // task/ticket.h; or in its order
 inline Submit submit_ticket(Group *g, const TaskOptions &o) {
     return submit_ticket(g, o, [](Group *in, Entry e, uint64_t p) { return submit_at(in, e, static_cast<Priority>(p)); },
                          static_cast<uint64_t>(o.priority));
@@ -70,6 +73,7 @@ class GroupPin {
 
 // Between tasks.cpp (a task's life) and continuations.cpp (what follows its end).
 Task *make_task(Group *g, const TaskOptions &o, Submit *why_not);  // kWaiting, with one ref and one handle
+void forget_order(Task *t);  // by the claimer, at its end: nothing is put into its serial any more on its account
 void forget_task(Task *t);                                         // the record goes home
 bool unqueue(Task *t);                                             // it was refused. False: too late, it has expired
 bool run_body(Group *g, Task *t);                                  // false: it has forked, and this is the child

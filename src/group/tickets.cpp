@@ -48,7 +48,7 @@ Submit submit_ticket(Group *g, const TaskOptions &o, Push push, uint64_t with) {
     Submit s;
     Ticket *t = make(g, o, expires_at, &s);
     if (t == nullptr) return s;
-    s = push(g, {Ticket::run, t}, with);
+    s = o.order ? submit_in_order(g, o.order, {Ticket::run, t}) : push(g, {Ticket::run, t}, with);
     if (s == Submit::kForeign) return s;  // it has run, and forked
     if (s == Submit::kOk) {
         g->expiry.queued(g, expires_at);

@@ -37,6 +37,7 @@ bool run_for_waiter(Group *g, Task *t) {
 }
 
 bool may_run(Group *g, const Task *t) {
+    if (t->order) return false;  // its turn is its line's
     if ((t->flags & kWorkerOnly) == 0) return true;
     return this_thread != nullptr && this_thread->self != nullptr && &this_thread->self->group() == g;
 }
@@ -164,7 +165,8 @@ bool help_any(Group *g) {
     g->taken_begun.fetch_add(1, memory_order_relaxed);
     g->give_room(1);
     const auto *task = e.fn == run_task ? static_cast<const Task *>(e.arg) : nullptr;
-    const bool back = task != nullptr && !may_run(g, task) && submit_ready(g, e, task->priority) == Submit::kOk;
+    const bool not_here = e.fn == run_line || (task != nullptr && !may_run(g, task));
+    const bool back = not_here && submit_ready(g, e, task == nullptr ? Priority::kNormal : task->priority) == Submit::kOk;
     if (!back) {
         registry::Call call(g);
         registry::Borrowed context(g);
@@ -314,12 +316,13 @@ Waited wait_for_task(Task *t, uint64_t timeout, uint32_t how) {
     if (t->ended()) return Waited::kDone;
     if (in_context([&](const Task *in) { return in == t; })) return Waited::kDeadlock;
     GroupPin g(t->home);
+    if (t->order && in_line_of(g.get(), t->order)) return Waited::kDeadlock;
     ForTask what{t};
     return wait(what, g.get(), timeout, how);
 }
 
 Waited wait_for_scope(Scope *s, uint64_t timeout, uint32_t how) {
-    if (in_context([&](const Task *in) { return in->scope == s; })) return Waited::kDeadlock;
+    if (in_context([&](const Task *in) { return in->scope == s; }) || s->in_line()) return Waited::kDeadlock;
     ForScope what{s, s->group()};
     return wait(what, s->group(), timeout, how);
 }

@@ -71,7 +71,7 @@ void Worker::loop() {
     for (;;) {
         if (group_.foreign()) return;  // a forked child: its queues are the parent's
         settle();
-        if (group_.roster.step_back()) {
+        if (group_.roster.too_many() && lets_go() && group_.roster.step_back()) {
             publish(searching, Next::kRest);
             group_.went_idle();
             if (!group_.roster.rest(*this, group_.bed(index_))) return;
@@ -157,7 +157,7 @@ bool Worker::run_batch() {
     const uint32_t blocking = blocking_depth();  // of a task that waits, on top of which these run
     Entry e;
     idle_since_ = 0;
-    const bool any = batch_.take(&e);  // unless thieves were faster
+    const bool any = first_of_batch(&e);  // unless thieves were faster
     if (any) {
         seen.since.store(coarse_now(), memory_order_relaxed);
         give_room_back();
@@ -202,10 +202,16 @@ Entry Worker::next_between() {
     return next;
 }
 
+bool Worker::first_of_batch(Entry *out) {
+    if (line_ == nullptr) return batch_.take(out);
+    *out = {run_line, std::exchange(line_, nullptr)};
+    return true;
+}
+
 bool Worker::block() {
     const Roster::Block room = group_.roster.block();
     declared_.store(true, memory_order_relaxed);
-    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || work_left(1, true) != 0 || group_.timers.uncovered(); });
+    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || !kept.empty() || work_left(1, true) != 0 || group_.timers.uncovered(); });
     return room != Roster::Block::kNoRoom;
 }
 

@@ -1,6 +1,7 @@
 // A worker: the thread that finds a batch, runs it, and sleeps when there is none.
 #pragma once
 #include "group/counter.h"
+#include "group/kept.h"
 #include "group/outbox.h"
 #include "queue/batch.h"
 #include "queue/deque.h"
@@ -25,6 +26,7 @@ class alignas(64) Worker {
     Group &group() const { return group_; }
 
     Deque forks;
+    Kept kept;
 
     // For others.
     Batch &batch() { return batch_; }
@@ -70,6 +72,7 @@ class alignas(64) Worker {
     void live();
     void loop();
     bool run_batch();  // false: it was empty
+    bool first_of_batch(Entry *out);
     bool is_too_many() const;
     Entry next_between();
     void give_room_back();
@@ -91,9 +94,14 @@ class alignas(64) Worker {
     bool find_behind_stuck();
     bool find_in(Lane &lane, uint32_t most);
     bool steal_from(Worker &victim);
+    bool find_kept();
+    bool find_kept_by_others();
+    bool seems_stuck(uint64_t at);  // to another that looks: it stands where it stood kStands ago
     bool find_in_forks();
     void run_stolen();
     uint32_t work_left(uint32_t most, bool with_forks) const;  // how much is queued that this worker might run, counted up to `most`
+    bool lets_go();       // of what it keeps. False: it could not
+    bool begin_line(Worker &keeper);
     bool nothing_left();                      // the same for a closed group, whose unlisted lanes count too
 
     // sleep.cpp
@@ -130,7 +138,10 @@ class alignas(64) Worker {
     bool met_busy_ = false;         // by the find() under way
     bool was_due_ = false;          // the last batch was of timers,
     uint64_t due_at_ = 0;           // that were due then
-    Frame *fork_ = nullptr;         // what it found
+    Frame *fork_ = nullptr;         // what it found,
+    Line *line_ = nullptr;          // or this
+    bool kept_last_ = false;        // the last batch was a kept line
+    Atomic<uint64_t> stood_at_{0}, stood_since_{0};  // of those that look whether it is stuck, see seems_stuck()
 
     // Are forks worth stealing? See sleep.cpp.
     uint64_t fork_pause_ = 0;  // ns between two attempts; 0: at any time

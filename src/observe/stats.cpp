@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "group/group.h"
+#include "group/keys.h"
 
 namespace hc {
 
@@ -19,7 +20,7 @@ Stats stats(Group &g) {
     s.searching = Gate::searching(word);
     // Ends before begins before submits, so that no task is seen to end before it began. A worker says what it has
     // finished at the end of a batch; within one, all but the task that it is in have ended.
-    uint64_t ended = 0, begun = 0;
+    uint64_t ended = 0, begun = 0, unrun_in_order = 0;
     for (uint32_t i = 0; i < g.roster.made(); i++) {
         Worker &w = g.roster.at(i);
         const uint64_t finished = w.finished(), at = w.batch().begun();
@@ -36,14 +37,25 @@ Stats stats(Group &g) {
     }
     ended += g.taken_ended.load(memory_order_relaxed);
     begun += g.taken_begun.load(memory_order_relaxed);
+    // Tasks that have an order count instead of the entries of their lines. Of those entries that run, each is in one task.
+    Keys *keys = g.keys.load(memory_order_acquire);  // pairs with the release in keys_of()
+    if (keys != nullptr) keys->each([&](LineShard &l) {
+        const uint64_t back = l.handed_back.load(memory_order_relaxed);
+        const uint64_t run = l.ended.load(memory_order_relaxed) - back - l.entries_ended.load(memory_order_relaxed);
+        ended += run;
+        begun += run;
+        unrun_in_order += back - l.entries_back.load(memory_order_relaxed);
+        s.submitted += l.accepted.load(memory_order_relaxed) - l.pushed.load(memory_order_relaxed);
+    });
     s.finished = ended > s.unrun ? ended - s.unrun : 0;
     s.started = begun > s.unrun ? begun - s.unrun : 0;
-    s.unrun += g.reaped.load(memory_order_relaxed);
+    s.unrun += g.reaped.load(memory_order_relaxed) + unrun_in_order;
     s.wakes += g.submit_wakes.load(memory_order_relaxed);
     g.each_box([&](Outbox &o) {
         s.submitted += o.pushed_total();
         s.lanes++;
     });
+    for (uint32_t i = 0; i < g.roster.made(); i++) s.submitted += g.roster.at(i).kept.put_total();
     g.timers.each([&](Shard &shard) {
         const uint64_t dropped = shard.dropped.load(memory_order_relaxed);  // first: it is the smaller one
         const uint64_t out_of_wheel = std::max(dropped, shard.fired.load(memory_order_relaxed));

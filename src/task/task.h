@@ -23,6 +23,7 @@
 #include "sync/atomic.h"
 #include "sync/mutex.h"
 #include "sync/parker.h"
+#include "task/order.h"
 namespace hc {
 
 enum class Priority : uint8_t { kNormal, kHigh, kLow };
@@ -59,10 +60,13 @@ struct Task {
     void (*drop)(void *, int32_t) = nullptr;
     const char *label = nullptr;
     Home *home = nullptr;
-    Task *next = nullptr;  // in whatever list it is in: free, ready, or its scope's queue
+    Task *next = nullptr;  // in whatever list it is in: free, ready, or its scope's
     Task *made_before = nullptr;  // see queue/made.h
     bool goes = false;
+    Task *previous = nullptr;  // in its scope's list of those that have an order
     Scope *scope = nullptr;
+    Ordering order;
+    bool holds_serial = false;  // a reference of its serial: until it has ended. The claimer's
     uint32_t flags = 0;
     Body body = Body::kCall;
     Priority priority = Priority::kNormal;

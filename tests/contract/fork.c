@@ -16,6 +16,10 @@ static void every_function_answers_forked(hc_group *g) {
     CHECK_RC(hc_submit_batch(g, calls, 300, &accepted), HC_EFORKED);
     CHECK_EQ(accepted, 0);
     CHECK_RC(hc_submit_to(g, 0, never_runs, NULL), HC_EFORKED);
+    CHECK_RC(hc_submit_keyed(g, 1, HC_KEY_PLAIN, never_runs, NULL), HC_EFORKED);
+    hc_serial *s = (hc_serial *)g;
+    CHECK_RC(hc_serial_create(g, &s), HC_EFORKED);
+    CHECK(s == NULL);
     hc_task_options task = HC_TASK_OPTIONS_INIT;
     task.fn = never_runs;
     CHECK_RC(hc_task_submit(g, &task, NULL), HC_EFORKED);

@@ -65,12 +65,12 @@ static void try_in_task(void *arg) {
 
 static bool is_bounded(enum group_kind kind) {
     return kind == full || kind == pinned_full || kind == scope_full || kind == full_wait || kind == pinned_full_wait ||
-           kind == scope_full_wait;
+           kind == scope_full_wait || kind == serial_full || kind == serial_full_wait;
 }
 
 static bool is_held(enum group_kind kind) {
     return kind == held || kind == pinned_held || kind == scope_held || kind == scope_busy || kind == queued ||
-           kind == timer_pending || is_bounded(kind);
+           kind == timer_pending || kind == serial_held || is_bounded(kind);
 }
 
 static void try_cell(void) {
@@ -79,7 +79,7 @@ static void try_cell(void) {
     if (kind == pinned || kind == pinned_held || kind == pinned_full || kind == pinned_full_wait)
         options.kind = HC_KIND_PINNED;
     if (is_bounded(kind)) options.capacity = 7;
-    if (kind == full_wait || kind == pinned_full_wait || kind == scope_full_wait) {
+    if (kind == full_wait || kind == pinned_full_wait || kind == scope_full_wait || kind == serial_full_wait) {
         options.full_policy = HC_FULL_WAIT;
         options.full_timeout = a_moment;
     }
@@ -87,7 +87,7 @@ static void try_cell(void) {
     bool hold_worker = place != in_task && is_held(kind);
 
     options = fixed(options);
-    if (kind == empty || kind == scope_empty) options.min_workers = HC_NONE32;
+    if (kind == empty || kind == scope_empty || kind == serial_empty) options.min_workers = HC_NONE32;
     if (kind == spared) options.spare_workers = 2;
     g = group_with(&options);
     hc_group_ref(g); /* so that it is still there after a probe that shuts it down */

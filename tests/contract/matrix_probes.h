@@ -14,7 +14,8 @@ enum group_kind { /* what a probe gets, see matrix.def */
     promise, queued, running, ended, failed, /* and a task */
     scope, scope_held, scope_full, scope_busy, /* and a scope */
     full_wait, pinned_full_wait, scope_full_wait, empty, scope_empty, spared, /* as above, and a little different */
-    two, timer_pending, timer_resting, timer_cancelled, timer_running /* and a timer */
+    two, timer_pending, timer_resting, timer_cancelled, timer_running, /* and a timer */
+    serial, serial_held, serial_full, serial_full_wait, serial_empty /* and a serial */
 };
 static enum place place; /* of the cell that is being tried; there is one at a time */
 
@@ -201,6 +202,30 @@ static int batch_nothing(hc_group *g) { return batch_with(g, g == NULL ? count_t
 static int submit_to_nowhere(hc_group *g) { return hc_submit_to(g, g == NULL ? 0 : 1, count_task, &ran); }
 static int task_nothing(hc_group *g) { return task_with(g, g == NULL ? count_task : NULL); }
 
+static int keyed(hc_group *g) { return hc_submit_keyed(g, 7, HC_KEY_PLAIN, count_task, &ran); }
+static int keyed_nothing(hc_group *g) {
+    if (g == NULL) return keyed(NULL);
+    const int rc = hc_submit_keyed(g, 7, HC_KEY_PLAIN, NULL, &ran);
+    CHECK_RC(hc_submit_keyed(g, 7, 0, count_task, &ran), rc);
+    CHECK_RC(hc_submit_keyed(g, 7, HC_KEY_BOUND + 1, count_task, &ran), rc);
+    return rc;
+}
+static int keyed_bound(hc_group *g) { return hc_submit_keyed(g, 7, HC_KEY_BOUND, count_task, &ran); }
+static int task_bound(hc_group *g) {
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    options.fn = count_task;
+    options.key_mode = HC_KEY_BOUND;
+    return hc_task_submit(g, &options, NULL);
+}
+static int make_serial(hc_group *g) {
+    hc_serial *out = (hc_serial *)&memory;
+    int rc = hc_serial_create(g, &out);
+    CHECK((out != NULL) == (rc == HC_OK));
+    hc_serial_unref(out);
+    return rc;
+}
+static int make_serial_bad(hc_group *g) { return g == NULL ? make_serial(g) : hc_serial_create(g, NULL); }
+
 /* The worker is busy, so what is submitted stays: memory, or room, must run out. */
 static int until_refused(hc_group *g, int (*way)(hc_group *)) {
     int rc = HC_OK;
@@ -213,6 +238,7 @@ static int until_dry(hc_group *g, int (*way)(hc_group *)) {
     counting_fail_after(&memory, -1);
     return rc;
 }
+static int keyed_dry(hc_group *g) { return until_dry(g, keyed); }
 static int submit_dry(hc_group *g) { return until_dry(g, submit); }
 static int batch_dry(hc_group *g) { return until_dry(g, batch); }
 static int submit_to_dry(hc_group *g) { return until_dry(g, submit_to); }
@@ -230,11 +256,13 @@ static int without_threads(hc_group *g, int (*way)(hc_group *)) {
     threads_fail(-1, 0);
     return rc;
 }
+static int keyed_alone(hc_group *g) { return without_threads(g, keyed); }
 static int submit_alone(hc_group *g) { return without_threads(g, submit); }
 static int batch_alone(hc_group *g) { return without_threads(g, batch); }
 static int task_alone(hc_group *g) { return without_threads(g, task); }
 static int timed_alone(hc_group *g) { return without_threads(g, timed); }
 
+static int keyed_more(hc_group *g) { return until_refused(g, keyed); }
 static int submit_more(hc_group *g) { return until_refused(g, submit); }
 static int batch_more(hc_group *g) { return until_refused(g, batch); }
 static int submit_to_more(hc_group *g) { return until_refused(g, submit_to); }
@@ -245,6 +273,9 @@ static int late(hc_group *g, int (*way)(hc_group *)) {
     if (place == in_task) CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
     return way(g);
 }
+static int keyed_late(hc_group *g) { return late(g, keyed); }
+static int make_serial_late(hc_group *g) { return late(g, make_serial); }
+static int make_serial_dry(hc_group *g) { return without_memory(g, make_serial); }
 static int submit_late(hc_group *g) { return late(g, submit); }
 static int batch_late(hc_group *g) { return late(g, batch); }
 static int submit_to_late(hc_group *g) { return late(g, submit_to); }

@@ -8,6 +8,8 @@
 static hc_task *the_task, *made_task; /* `the` is what the probe gets, `made` what release() gives back */
 static hc_scope *the_scope, *made_scope;
 
+static hc_serial *the_serial, *made_serial;
+
 static gate in_the_task;
 static pthread_t its_runner;
 
@@ -60,8 +62,14 @@ static void prepare(hc_group *g, enum group_kind kind) {
             CHECK_OK(hc_scope_create(g, &made_scope));
             CHECK_OK(hc_scope_submit(made_scope, count_task, &ran, NULL));
             break;
+        case serial:
+        case serial_held:
+        case serial_full:
+        case serial_full_wait:
+        case serial_empty: CHECK_OK(hc_serial_create(g, &made_serial)); break;
         default: break;
     }
+    the_serial = place == with_null ? NULL : made_serial;
     the_task = place == with_null ? NULL : made_task;
     the_scope = place == with_null ? NULL : made_scope;
 }
@@ -70,6 +78,8 @@ static void release(enum group_kind kind) {
     if (kind == running) gate_open(&in_the_task);
     if (kind == running && place == in_task) thread_join(its_runner);
     hc_task_unref(made_task);
+    hc_serial_unref(made_serial);
+    the_serial = made_serial = NULL;
     if (made_scope != NULL) {
         CHECK_OK(hc_scope_cancel(made_scope));
         CHECK_OK(hc_scope_wait(made_scope, HC_NEVER, 0, NULL));
@@ -354,6 +364,40 @@ static int scope_submit_cancelled(hc_group *g) {
     CHECK_OK(hc_scope_cancel(the_scope));
     return scope_submit(g);
 }
+static int task_scope_cancelled(hc_group *g) {
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    CHECK_OK(hc_scope_cancel(the_scope));
+    options.fn = count_task;
+    options.scope = the_scope;
+    return hc_task_submit(g, &options, NULL);
+}
+static int then_bound(hc_group *g) {
+    (void)g;
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    options.fn = count_task;
+    options.key_mode = HC_KEY_BOUND;
+    return hc_task_then(the_task, &options, NULL);
+}
+
+static int serial_submit(hc_group *g) {
+    (void)g;
+    return hc_serial_submit(the_serial, count_task, &ran, NULL);
+}
+static int serial_submit_nothing(hc_group *g) {
+    (void)g;
+    return hc_serial_submit(the_serial, the_serial == NULL ? count_task : NULL, &ran, NULL);
+}
+static int serial_submit_dry(hc_group *g) { return until_dry(g, serial_submit); }
+static int serial_submit_more(hc_group *g) { return until_refused(g, serial_submit); }
+static int serial_submit_alone(hc_group *g) { return without_threads(g, serial_submit); }
+static int serial_submit_late(hc_group *g) { return late(g, serial_submit); }
+static int serial_ref_unref(hc_group *g) {
+    (void)g;
+    hc_serial_ref(the_serial);
+    hc_serial_unref(the_serial);
+    return HC_OK;
+}
+
 static int scope_wait(hc_group *g) {
     (void)g;
     int32_t failure = 1;

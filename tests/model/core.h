@@ -24,6 +24,8 @@
 #include "group/find.cpp"
 #include "group/forks.cpp"
 #include "group/group.cpp"
+#include "group/keys.cpp"
+#include "group/line.cpp"
 #include "group/overload.cpp"
 #include "group/roster.cpp"
 #include "group/scope.cpp"

@@ -1,0 +1,110 @@
+// Order: the tasks of a line run one after the other, each to its end, in the order in which they were put in. A serial has a line,
+// and so has each key that has work (keys.h).
+//
+//   idle ──submit: the first task──> queued ──its entry is popped──> running ──the last task has ended──> idle
+//                                    queued <──more are left───────── running
+//
+// Queued: its entry {run_line, line} lies in a lane, or in a batch: one entry, whatever the number of its tasks. Whoever takes that
+// out has the line, alone, and runs a few of its tasks, or hands them back; then the line queues behind the others. A line that is
+// not idle is somebody's to take up, so a submitter only adds to it.
+//
+//   field                        written by                             read by
+//   first                        who has the line; when idle, under     who has the line
+//                                the shard's lock
+//   last, count, Link::next      under the shard's lock                 the same; who has the line reads the `next` of all but the
+//                                                                       last of those that it knows to be there
+//   Link::fn, Link::arg          the submitter, before it adds it       who has the line
+//   the rest                     when idle, under the shard's lock      anyone who may use the line
+//
+// Invariant: count == 0 if and only if nobody has the line and no entry of it is queued. Tasks that run are still counted.
+// Hazard: one adds a task while another finds that there is none left. Both are under the lock: the task is either found, or the
+// first of a line that is idle.
+// Hazard: a shutdown, between the look at Gate::kClosed and the push of the entry. Both are under the shard's lock, which the
+// shutdown takes before it makes the lanes' counts final: such an entry never comes too late, and nobody has added to a line whose
+// entry is taken back. An entry that comes back into the queue may be too late; who has the line then runs it to its end.
+//
+// A sticky one that is not idle may also be kept by its worker, instead of queued: kept.h.
+//
+// In a bounded group each queued task has its unit of room, the entry none of its own: who pops it gives back that of the first task.
+#pragma once
+#include "queue/entry.h"
+#include "sync/atomic.h"
+#include "task/order.h"
+namespace hc {
+
+class Group;
+enum class Submit;
+struct LineShard;
+
+struct alignas(32) Link {  // a task in a line
+    void (*fn)(void *) = nullptr;
+    void *arg = nullptr;
+    Plain<Link *> next{nullptr};
+    uint8_t place = 0;  // Slabs'
+};
+
+struct alignas(64) Line {
+    void *arg = nullptr;  // Slabs'; while it is kept: the next that is (kept.h)
+    uint8_t place = 0;    // Slabs'
+    Plain<bool> sticky{false};
+    uint16_t inbox = 0;   // where its entries go, in a group that has inboxes
+    Plain<uint32_t> count{0};
+    Plain<Link *> first{nullptr}, last{nullptr};
+    LineShard *shard = nullptr;
+    uint64_t key = 0;
+    Serial *serial = nullptr;     // nullptr: it is that of a key
+    Line *next = nullptr;  // in its bucket
+
+    void add(Link *l) {
+        if (count == 0)
+            first = l;
+        else
+            last->next = l;
+        last = l;
+        count = count + 1;
+    }
+};
+
+// What a thread runs, on its stack.
+struct InLine {
+    const Line *line;
+    const InLine *outer;
+};
+
+class Serial {
+  public:
+    Serial(Group *g, LineShard *shard, uint16_t inbox) : group(g) {
+        line.shard = shard;
+        line.inbox = inbox;
+        line.serial = this;
+    }
+    Group *const group;  // with a reference
+    Line line;
+    void ref() { refs_.fetch_add(1, memory_order_relaxed); }
+    void unref();
+
+  private:
+    Atomic<uint32_t> refs_{1};  // of its users, and one while its line is not idle
+};
+Submit serial_make(Group *g, Serial **out);
+
+// Queues e in its order. The policies of a full group hold for each task; but nothing that has an order is run by its submitter, for
+// that would be ahead of the others: under Full::kRun it is queued above the capacity.
+Submit submit_in_order(Group *g, const Ordering &o, Entry e);
+// The same for one that was accepted before: there is always room for it.
+Submit submit_ready_in_order(Group *g, const Ordering &o, Entry e);
+
+// The same in a closed group, inside of one of its tasks. kYours: the line was idle, and the caller has it: it does now what e was to
+// do, and then calls end_turn().
+enum class Turn { kQueued, kYours, kNoMemory };
+Turn take_turn(Group *g, const Ordering &o, Entry e, Line **line);
+void end_turn(Line *l);
+
+Submit order_in(Group *g);  // before take_turn() can be called: not kOk: no memory, ...
+bool unkeep(Group *g, Line *l);  // a kept line (kept.h) queues in a lane. False: closed, or no memory
+bool in_line_of(const Group *g, const Ordering &o);  // does the caller run in that line?
+
+void run_line(void *line);                 // the entry's fn
+void hand_back_line(Line *l, int32_t why);  // kWhyDropped: its first task only; the others are queued again
+
+}  // namespace hc
