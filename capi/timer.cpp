@@ -36,7 +36,7 @@ bool read_options(const hc_timer_options *in, uint64_t at, TimerOptions *out) {
     if (in == nullptr || !read_sized(in, sizeof(hc_timer_options), &o)) return false;
     if (!read_task_options(o.task, &task) || task.result != nullptr || task.result_drop != nullptr) return false;
     if (task.queue_expiry != 0 && task.queue_expiry != HC_NONE64) return false;  // when it is due it is not queued
-    if (task.priority != Priority::kNormal || task.order || task.scope != nullptr) return false;
+    if (task.priority != Priority::kNormal || task.order.serial != nullptr || task.scope != nullptr) return false;
     if (o.flags != 0 || o.mode > HC_TIMER_DELAY || o.missed > HC_MISSED_SKIP) return false;
     if ((o.mode == HC_TIMER_ONCE) != (o.period == 0)) return false;
     if (o.mode != HC_TIMER_RATE && o.missed != 0) return false;
@@ -46,6 +46,7 @@ bool read_options(const hc_timer_options *in, uint64_t at, TimerOptions *out) {
     out->label = task.label;
     out->run_limit = task.run_limit;
     out->interrupt = (task.flags & kInterrupt) != 0;
+    out->order = task.order;
     out->when = o.when != 0 ? o.when : sum(at, o.delay);
     out->period = o.period;
     out->leeway = o.leeway;
@@ -85,6 +86,8 @@ int hc_timer_create(hc_group *g, const hc_timer_options *options, hc_timer **out
     const uint64_t at = now();
     TimerOptions o;
     if (g == nullptr || !read_options(options, at, &o)) return HC_EINVAL;
+    if (capi::of(g)->foreign()) return HC_EFORKED;
+    if (const int no = fits(capi::of(g), o.order)) return no;
     if (out == nullptr && o.when == HC_NEVER) return HC_EINVAL;  // nobody could ever arm it
     return code(timer_make(of(g), o, at, reinterpret_cast<Timer **>(out)));
 }

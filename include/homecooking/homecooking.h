@@ -674,9 +674,9 @@ enum {
 typedef struct hc_timer_options {
     uint32_t size;  /* sizeof(hc_timer_options) */
     uint32_t flags; /* none yet: 0 */
-    const hc_task_options *task; /* fn, arg, drop, label, run_limit of each body, flags (of which WORKER_ONLY changes
-                                    nothing); copied. A result, result_drop, queue_expiry, priority, scope, serial
-                                    or key is HC_EINVAL: what is due does not queue */
+    const hc_task_options *task; /* fn, arg, drop, label, run_limit of each body, key (each body then takes its turn, when
+                                    it is due), flags (of which WORKER_ONLY changes nothing); copied. A result, queue_expiry,
+                                    priority, scope or serial is HC_EINVAL: what is due does not queue, but for a key's turn */
     uint32_t mode;   /* HC_TIMER_... */
     uint32_t missed; /* HC_MISSED_..., for RATE only */
     uint64_t delay;  /* ns until it fires first. HC_NEVER: not before hc_timer_arm() */
@@ -697,7 +697,7 @@ HC_API void hc_timer_options_init(void *options, uint32_t size);
  * The series of a timer ends once: when it is cancelled, when its last handle goes, or, if a firing is pending, when
  * its group is shut down; without a handle also when it has fired its last. Then, and not while the body runs, `drop` is
  * called with `arg`, though it may have run: with HC_OK if no firing was pending, otherwise with HC_ECANCELED or
- * HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory). Without a drop, the group's on_unrun is told of a pending
+ * HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory; or, with a key, HC_EDROPPED: see HC_FULL_DROP_OLDEST). Without a drop, the group's on_unrun is told of a pending
  * firing that is lost, unless you have cancelled it. A timer that fires once and has a handle ends with its handle, not
  * with its firing: it may be armed again. While a body runs nothing is pending, unless it was armed meanwhile.
  * Returns 0, HC_EINVAL (also: without a handle, and never), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */

@@ -29,7 +29,7 @@
 #pragma once
 #include "queue/entry.h"
 #include "sync/atomic.h"
-#include "task/order.h"
+#include "timer/order.h"
 namespace hc {
 
 class Group;

@@ -10,7 +10,7 @@
 #pragma once
 #include "group/group.h"
 #include "group/outbox.h"
-#include "task/order.h"
+#include "timer/order.h"
 namespace hc {
 
 enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign, kNoThread, kTimedOut, kWouldWait };

@@ -32,11 +32,12 @@ Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
     if (g->foreign()) return Submit::kForeign;
     if (g->closed()) return Submit::kClosed;
     if (!g->first_worker()) return Submit::kNoThread;
-    Submit why_not;
+    Submit why_not = o.order ? order_in(g) : Submit::kOk;
+    if (why_not != Submit::kOk) return why_not;
     Shard *s = g->timers.shard_here(g, &why_not);
     if (s == nullptr) return why_not;
     Timer *t;
-    if (o.repeat == Repeat::kOnce && o.label == nullptr && o.leeway == 0 && o.run_limit == 0 && !o.interrupt) {
+    if (o.repeat == Repeat::kOnce && o.label == nullptr && o.leeway == 0 && o.run_limit == 0 && !o.interrupt && !o.order) {
         if ((t = take(s, s->timers)) == nullptr) return Submit::kNoMemory;
         t->flags = 0;
     } else {
@@ -48,6 +49,7 @@ Submit timer_make(Group *g, const TimerOptions &o, uint64_t now, Timer **out) {
         more->missed = 0;
         more->run_limit = or_of_group(o.run_limit, g->options().run_limit);
         more->interrupt = o.interrupt;
+        more->order = o.order;
         more->repeat = o.repeat;
         more->policy = o.policy;
         more->flags = kSeries;

@@ -1,6 +1,7 @@
 // What workers do with a timer that is due, and what becomes of those that will not fire.
 #include "group/registry.h"
 #include "group/group.h"
+#include "group/line.h"
 #include "group/tasks.h"
 #include "group/timer_life.h"
 #include "group/timers.h"
@@ -13,12 +14,12 @@ using enum Timer::Flag;
 namespace {
 
 // Under the lock: the entry goes without a run, and with it the series, unless it goes on without the entry.
-Ending drop_entry(Shard &s, Timer *t) {
+Ending drop_entry(Shard &s, Timer *t, int32_t why = kWhyShutdown) {
     Ending ending;
     t->clear(kEntry);
     if (t->state == kDue) {
         t->state = kIdle;
-        ending = end_series(s, t, kWhyShutdown);
+        ending = end_series(s, t, why);
     }
     forget_if_unused(s, t, &ending);
     return ending;
@@ -63,9 +64,34 @@ uint64_t end_run(Shard &s, Timer *t, Ending *ending) {
     return first ? time : UINT64_MAX;
 }
 
+// It is due, and has a key: its body takes its turn.
+void queue_in_order(Timer *t, const Ordering &order) {
+    Group *g = t->shard->group;
+    const Entry e{run_timer_in_turn, t};
+    Submit s = submit_ready_in_order(g, order, e);
+    if (s == Submit::kClosed && !g->gate.has(Gate::kNow)) {
+        Line *line;
+        switch (take_turn(g, order, e, &line)) {
+            case Turn::kQueued: return;
+            case Turn::kYours:
+                run_timer_in_turn(t);
+                if (!g->foreign()) end_turn(line);
+                return;
+            case Turn::kNoMemory: s = Submit::kNoMemory;
+        }
+    }
+    if (s != Submit::kOk) hand_back_timer(t, s == Submit::kNoMemory ? kWhyNoMemory : kWhyShutdown);
+}
+
 }  // namespace
 
 void run_timer(void *timer) {
+    auto *t = static_cast<Timer *>(timer);
+    if (const Series *series = series_of(t); series != nullptr && series->order) return queue_in_order(t, series->order);
+    run_timer_in_turn(t);
+}
+
+void run_timer_in_turn(void *timer) {
     auto *t = static_cast<Timer *>(timer);
     Shard &s = *t->shard;
     Ending ending;
@@ -92,12 +118,12 @@ void run_timer(void *timer) {
     g->timers.armed(g, first);
 }
 
-void hand_back_timer(Timer *t) {
+void hand_back_timer(Timer *t, int32_t why) {
     Shard &s = *t->shard;
     Ending ending;
     {
         Locked l(s.lock);
-        ending = drop_entry(s, t);
+        ending = drop_entry(s, t, why);
     }
     finish(s, ending);
 }

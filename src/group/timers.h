@@ -78,6 +78,7 @@ struct TimerOptions {
     uint64_t when = UINT64_MAX, period = 0, leeway = 0;
     uint64_t run_limit = 0;  // 0: the group's, UINT64_MAX: none
     bool interrupt = false;
+    Ordering order;  // of a key
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };
@@ -95,8 +96,9 @@ void timer_ref(Timer *t);
 void timer_unref(Timer *t);
 bool timer_stops(Timer *t);  // has its series ended, though its body runs?
 
-void run_timer(void *timer);  // the entry's fn
-void hand_back_timer(Timer *t);  // an entry that will not run
+void run_timer(void *timer);          // the entry's fn
+void run_timer_in_turn(void *timer);  // the same, in its line
+void hand_back_timer(Timer *t, int32_t why);  // an entry that will not run
 uint32_t hand_back_pending(Group *g, Shard &s);  // see Timers::hand_back_some()
 
 }  // namespace hc

@@ -23,7 +23,7 @@
 #include "sync/atomic.h"
 #include "sync/mutex.h"
 #include "sync/parker.h"
-#include "task/order.h"
+#include "timer/order.h"
 namespace hc {
 
 enum class Priority : uint8_t { kNormal, kHigh, kLow };

@@ -18,6 +18,7 @@
 #include "sync/event.h"
 #include "sync/lock.h"
 #include "sync/mutex.h"
+#include "timer/order.h"
 #include "timer/wheel.h"
 namespace hc {
 
@@ -26,7 +27,7 @@ class Group;
 enum class Repeat : uint8_t { kOnce, kRate, kDelay };
 enum class Missed : uint8_t { kCoalesce, kBurst, kSkip };
 
-// What a timer needs only if it repeats, or has a label, a leeway or a limit.
+// What a timer needs only if it repeats, or has a label, a leeway, a limit or a key.
 struct Series : Timer {
     const char *label = nullptr;
     uint64_t nominal = 0;  // when it should fire, or should have fired last
@@ -35,6 +36,7 @@ struct Series : Timer {
     uint64_t missed = 0;
     uint64_t run_limit = UINT64_MAX;
     bool interrupt = false;
+    Ordering order;  // of a key
     Repeat repeat = Repeat::kOnce;
     Missed policy = Missed::kCoalesce;
 };

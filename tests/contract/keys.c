@@ -486,6 +486,77 @@ static void no_memory_loses_none(void) {
     }
 }
 
+/* Timers of the same key as tasks, those that repeat and those that fire once, also after a shutdown that keeps the latter. */
+enum { n_fire_once = 50 };
+static track fired_on;
+static atomic_int fired, once_dropped;
+static void fire(void *arg) {
+    (void)arg;
+    CHECK_EQ(fired_on.inside++, 0);
+    ++fired_on.count;
+    CHECK_EQ(--fired_on.inside, 0);
+    atomic_fetch_add(&fired, 1);
+}
+static void fire_end(void *arg, int32_t why) {
+    (void)arg;
+    CHECK(why == HC_OK || why == HC_ECANCELED || why == HC_ESHUTDOWN);
+    CHECK_EQ(fired_on.inside++, 0); /* nobody else is in the line any more */
+    CHECK_EQ(--fired_on.inside, 0);
+    atomic_fetch_add(&once_dropped, 1);
+}
+static void a_timer_takes_its_turn(uint32_t kind, uint32_t mode) {
+    for (uint32_t workers = 1; workers <= 8; workers += 7) {
+        memset(&fired_on, 0, sizeof fired_on);
+        atomic_store(&fired, 0);
+        atomic_store(&once_dropped, 0);
+        hc_group_options group = HC_GROUP_OPTIONS_INIT;
+        group.kind = kind;
+        group.max_workers = workers;
+        hc_group *g = fixed_with(&group);
+        hc_task_options task = HC_TASK_OPTIONS_INIT;
+        task.fn = fire;
+        task.key = 7;
+        task.key_mode = mode;
+        hc_timer_options options = HC_TIMER_OPTIONS_INIT;
+        options.task = &task;
+        options.mode = HC_TIMER_RATE;
+        options.period = 100000;
+        hc_timer *repeats;
+        CHECK_OK(hc_timer_create(g, &options, &repeats));
+        for (int n = 0; atomic_load(&fired) < 300; ++n)
+            if (n < 10000) CHECK_OK(hc_submit_keyed(g, 7, mode, fire, NULL));
+        CHECK_EQ(hc_timer_cancel_wait(repeats, HC_NEVER) < 0, 0);
+        hc_timer_unref(repeats);
+        CHECK_OK(hc_group_drain(g, HC_NEVER));
+        const int before = atomic_load(&fired);
+        options.mode = HC_TIMER_ONCE;
+        options.period = 0;
+        options.delay = 1000000;
+        task.drop = fire_end;
+        for (int i = 0; i < n_fire_once; ++i) CHECK_OK(hc_timer_create(g, &options, NULL));
+        CHECK_OK(hc_submit_keyed(g, 7, mode, fire, NULL));
+        CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_RUN_TIMERS));
+        CHECK_OK(hc_group_await(g, HC_NEVER));
+        CHECK_EQ(atomic_load(&fired), before + 1 + n_fire_once);
+        CHECK_EQ(fired_on.count, atomic_load(&fired));
+        CHECK_EQ(atomic_load(&once_dropped), n_fire_once);
+        CHECK_OK(hc_group_destroy(g));
+    }
+}
+static void timers_take_their_turn(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
+        for (uint32_t mode = HC_KEY_PLAIN; mode <= HC_KEY_STICKY; ++mode) a_timer_takes_its_turn(kind, mode);
+    hc_group *g = group_of(2);
+    hc_task_options task = HC_TASK_OPTIONS_INIT;
+    task.fn = fire;
+    task.key_mode = HC_KEY_BOUND;
+    hc_timer_options options = HC_TIMER_OPTIONS_INIT;
+    options.task = &task;
+    options.delay = 1;
+    CHECK_RC(hc_timer_create(g, &options, NULL), HC_ENOTSUP);
+    CHECK_OK(hc_group_destroy(g));
+}
+
 int main(void) {
     check_deadline(100);
     RUN_FORKED(a_million_keys_give_their_memory_back);
@@ -503,6 +574,7 @@ int main(void) {
     RUN(the_next_runs_after_a_failure);
     RUN(a_pause_and_a_resize_keep_the_order);
     RUN(a_pause_stops_a_key);
+    RUN(timers_take_their_turn);
 #if !CHECK_TSAN /* that tool does not follow a fork of a process with threads */
     RUN(a_forked_child_runs_none);
 #endif
