@@ -330,6 +330,7 @@ struct StepsBackInBatch : Staged<3, 3> {
         build(2);
         if (kHow == InBatch::kTimers) {
             worker(0).was_due_ = true;
+            worker(0).pace_ = 16;  // the batch counts as a short one
             g->timers.watch.covered_[0].store(0, memory_order_relaxed);
         }
     }
