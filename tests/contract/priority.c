@@ -415,6 +415,32 @@ static void a_cancelled_task_of_a_level_does_not_run(void) {
     hc_task_unref(t);
 }
 
+static void drop_expired(void *arg, int32_t why) {
+    CHECK_RC(why, HC_EEXPIRED);
+    latch_down(arg);
+}
+
+static void a_task_of_a_level_expires(void) {
+    for (uint32_t p = high; p <= low; ++p)
+        for (int label = 0; label < 2; ++label) { /* found in a lane's records, or in an inbox's */
+            hc_group *g = group_of_kind(label ? HC_KIND_SHARED : HC_KIND_STEALING, 1);
+            gate at = GATE;
+            latch gone = LATCH(1);
+            hc_task_options options = HC_TASK_OPTIONS_INIT;
+            gate_hold(g, &at);
+            options.fn = note;
+            options.arg = &gone;
+            options.drop = drop_expired;
+            options.label = label ? "a label" : NULL;
+            options.priority = p;
+            options.queue_expiry = 1000000;
+            CHECK_OK(hc_task_submit(g, &options, NULL));
+            latch_wait(&gone); /* though the only worker is busy */
+            gate_open(&at);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
 /* ---- A full group -------------------------------------------------------------------------------------------------- */
 
 static hc_group *full_group(uint32_t kind, uint32_t policy, gate *at) {
@@ -694,6 +720,7 @@ int main(void) {
     RUN(who_helps_keeps_the_order);
     RUN(a_continuation_has_a_priority);
     RUN(a_cancelled_task_of_a_level_does_not_run);
+    RUN(a_task_of_a_level_expires);
     RUN(the_levels_share_the_capacity);
     RUN(a_full_group_runs_a_level_here);
     RUN(none_pushes_out_what_is_above_it);
