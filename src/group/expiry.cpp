@@ -39,7 +39,10 @@ void Expiry::reap(Group *g) {
                 if (!t->expired(begin, &seen)) {
                     next = std::min(next, t->queued_until());
                 } else if (t->try_ref()) {
-                    if (t->claim(seen)) drop_claimed(t, kWhyExpired);
+                    if (t->claim(seen))
+                        drop_claimed(t, kWhyExpired);
+                    else
+                        next = std::min(next, t->queued_until());  // perhaps somebody listens, and it is queued all the same
                     if (!g->foreign()) task_release(t);
                 }
                 return !g->foreign();

@@ -27,7 +27,7 @@ void lower(uint64_t at) {
     do
         if (seen <= at) return;
     while (!look_at.compare_exchange_weak(seen, at, memory_order_relaxed, memory_order_relaxed));
-    if (!sentinel_ring()) look_at.store(kNever, memory_order_relaxed);  // no thread can be had: the next tries again
+    if (!sentinel_ring()) look_at.compare_exchange_strong(at, kNever, memory_order_relaxed, memory_order_relaxed);  // no thread can be had: the next tries again
 }
 
 void enlist(Deadlines *d) {
@@ -50,7 +50,8 @@ void open(Deadline &x) {
     unblock_signal(limit_signal());
     x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): what the thread did before is over
     atomic_thread_fence(memory_order_seq_cst);              // pairs with the fence in limits_stop(): signals | the flag
-    if (x.passed() || stopped(x)) lower(kStopped);
+    // While it is busy, the sentinel may have found it shut, and be about to leave it for good.
+    if (x.at.load(memory_order_relaxed) <= Deadline::kBusyPassed || stopped(x)) lower(kStopped);
 }
 
 void shut(Deadlines &d, Deadline &x) {
