@@ -58,7 +58,7 @@ bool stopped(const Deadline &x) {
 
 void open(Deadline &x) {
     unblock_signal(limit_signal());
-    x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): what the thread did before is over
+    x.signals.store(Deadline::kMay, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
 }
@@ -81,7 +81,7 @@ void send(Deadlines &d, Deadline &x) {
     const int signo = limit_signal();
     if (signo == 0 || d.asked.load(memory_order_relaxed) != d.answered.load(memory_order_relaxed)) return;
     uint32_t may = Deadline::kMay;
-    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_acquire, memory_order_relaxed)) return;
+    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_relaxed, memory_order_relaxed)) return;
     const uint32_t n = d.asked.load(memory_order_relaxed);
     d.asked.store(n + 1, memory_order_relaxed);
     if (!thread_signal(d.thread, signo)) d.asked.store(n, memory_order_relaxed);

@@ -86,6 +86,7 @@ MODELS = {
     'group/expiry.h': ['expiry'],
     'group/expiry.cpp': ['expiry'],
     'group/reaper.cpp': ['expiry'],
+    'group/tickets.cpp': ['expiry', 'closing'],
     'group/registry.cpp': ['closing', 'life'],
     'observe/desk.h': ['desk'],
 }
