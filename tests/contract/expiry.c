@@ -105,6 +105,46 @@ static void every_kind_of_group(void) {
         for (int w = 0; w < n_many_counts; ++w) every_kind_of_task(kind, many_counts[w]);
 }
 
+/* In a line, behind one that is stuck or one that has expired; before all others; in a scope. */
+static void in_order_and_by_priority(void) {
+    for (uint32_t kind = 0; kind <= HC_KIND_PINNED; ++kind)
+        for (int w = 0; w < n_many_counts; ++w) {
+            const uint32_t workers = many_counts[w];
+            hc_group *g = group_that_expires(kind, workers, HC_NONE64);
+            hold at;
+            hold_firmly(g, &at, workers);
+            hc_serial *serial;
+            hc_scope *s;
+            CHECK_OK(hc_serial_create(g, &serial));
+            CHECK_OK(hc_scope_create(g, &s));
+            enum { n = 5 };
+            ledger l[n][3] = {{{0}}};
+            hc_task *t = NULL;
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k < 3; ++k) { /* detached, held, and one that stays */
+                    hc_task_options options = expiring(&l[i][k], k < 2 ? 1 * ms : HC_NONE64);
+                    if (i == 0) options.key = 7, options.key_mode = HC_KEY_PLAIN;
+                    if (i == 1) options.key = 8, options.key_mode = HC_KEY_STICKY;
+                    if (i == 2) options.serial = serial;
+                    if (i == 3) options.priority = HC_PRIORITY_HIGH;
+                    if (i == 4) options.scope = s;
+                    CHECK_OK(hc_task_submit(g, &options, k == 1 && i < 4 ? &t : NULL));
+                    if (k == 1 && i < 4) CHECK_OK(hc_task_wait(t, HC_NEVER, HC_WAIT_NO_HELP, NULL));
+                    if (k == 1 && i < 4) CHECK_RC(end_of(t), HC_EEXPIRED);
+                    if (k < 2) comes_back(&l[i][k]);
+                }
+            CHECK_EQ(stats_of(g).expired, 2 * n);
+            hold_release(&at);
+            CHECK_OK(hc_scope_wait(s, HC_NEVER, 0, NULL));
+            CHECK_OK(hc_group_drain(g, HC_NEVER));
+            for (int i = 0; i < n; ++i)
+                for (int k = 0; k < 3; ++k) ledger_check(&l[i][k], k == 2, k < 2, HC_EEXPIRED);
+            CHECK_OK(hc_scope_destroy(s));
+            hc_serial_unref(serial);
+            CHECK_OK(hc_group_destroy(g));
+        }
+}
+
 static void one_of_its_own_counts_before_the_groups(void) {
     hc_group *g = group_that_expires(0, 1, 1);
     hold at;
@@ -263,6 +303,7 @@ static void either_refused_or_expired(void) {
 int main(void) {
     check_deadline(100);
     RUN(every_kind_of_group);
+    RUN(in_order_and_by_priority);
     RUN(one_of_its_own_counts_before_the_groups);
     RUN(a_timer_takes_none);
     RUN(found_by_a_worker);

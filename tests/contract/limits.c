@@ -114,6 +114,21 @@ static void every_kind_of_task_has_a_limit(uint32_t kind, uint32_t workers) {
     expect_overrun(g, &o, &b, n++);
     CHECK_RC(end_of(held_with(g, &own)), HC_ELIMIT);
     expect_overrun(g, &o, &b, n++);
+    for (int order = 0; order < 4; ++order) { /* in order, before others, in a scope */
+        hc_task_options other = own;
+        hc_serial *serial = NULL;
+        if (order == 0) other.key = 7, other.key_mode = HC_KEY_PLAIN;
+        if (order == 1) CHECK_OK(hc_serial_create(g, &serial));
+        other.serial = serial;
+        if (order == 2) other.priority = HC_PRIORITY_HIGH;
+        if (order == 3) CHECK_OK(hc_scope_create(g, &other.scope));
+        CHECK_OK(hc_task_submit(g, &other, NULL));
+        expect_overrun(g, &o, &b, n++);
+        if (order < 3) CHECK_RC(end_of(held_with(g, &other)), HC_ELIMIT);
+        if (order < 3) expect_overrun(g, &o, &b, n++);
+        if (order == 3) CHECK_OK(hc_scope_destroy(other.scope));
+        hc_serial_unref(serial);
+    }
     const hc_timer_options once = timer_options_of(&own, HC_TIMER_ONCE, 0, 0);
     timer = timer_with(g, &once);
     UNTIL(b.ran);
