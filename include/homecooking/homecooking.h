@@ -811,8 +811,9 @@ HC_API void hc_serial_unref(hc_serial *s);
  * does not look. It sees hc_task_cancelled() become 1; hc_sleep(), hc_poll() and waits with HC_WAIT_INTERRUPTIBLE end at once, with
  * HC_ECANCELED; hc_group_for() leaves out what has not begun. When it has returned, the task's outcome is HC_ELIMIT, the group's
  * on_limit is called, and hc_group_stats() has counted it. A body that ends before that was noticed (some 100 us) ends well. Each
- * firing of a timer is a body. Forks and ranges belong to the task that they are in; of nested waits, the eight outermost tasks that
- * a thread runs on top of each other have their limits.
+ * firing of a timer is a body. Forks and ranges belong to the task that they are in (but where that is neither held nor a scope's, a
+ * fork that another thread runs does not see it); of nested waits, the eight outermost tasks that a thread runs on top of each other
+ * have their limits.
  *
  * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set(): a task that has run past its limit, or is cancelled while it runs,
  * also gets that signal, so that a system call in which it waits fails with EINTR: again and again (after 2 ms, 4, ... 128), for one

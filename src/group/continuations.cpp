@@ -177,7 +177,7 @@ Submit follow_inputs(Task *t, Task *const *inputs, size_t n, Task **out) {
     t->inputs = n == 1 ? &t->one : memory::make_array<Task *>(n);
     t->input_listeners = n == 1 ? &t->one_listener : memory::make_array<Listener>(n);
     if (t->inputs == nullptr || t->input_listeners == nullptr) {
-        forget_task(t);
+        unmake_task(t);
         return Submit::kNoMemory;
     }
     for (size_t i = 0; i < n; i++) {

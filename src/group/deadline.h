@@ -8,8 +8,8 @@
 //             its time, kPassed ──end(), which waits while it is busy──> kFree
 //   signals:  kMayNot ──open()──> kMay ──sentinel──> kSending ──> kMay ──shut(), which waits while it is kSending──> kMayNot
 //
-// Rule: the sentinel touches a task only while its `at` is kBusy, or kBusyPassed: the task is there. Two tasks with the same time may follow one another
-// without the sentinel noticing: both have it behind them.
+// Rule: the sentinel touches a task only while its `at` is kBusy, or kBusyPassed: the task is there. Two tasks with the same time may
+// follow one another without the sentinel noticing: both have it behind them.
 // Rule: a signal is sent only while `signals` is kSending, and after shut() what was sent has come: asked == answered. So none comes
 // to what the thread does next: another task, or, on top of this one, a task that it runs while it waits.
 //

@@ -4,7 +4,7 @@
 
 #include "group/group.h"
 #include "group/registry.h"
-#include "group/tasks.h"
+#include "group/scope.h"
 #include "sync/clock.h"
 
 namespace hc {
@@ -12,6 +12,14 @@ namespace {
 
 // A walk over many records takes its time: no more of it than a fifth.
 constexpr uint64_t kWalkShare = 4;
+
+// Its scope may be destroyed as soon as it has ended, and its note is another's.
+void drop_expired(Group *g, Task *t) {
+    Scope *s = t->scope;
+    if (s != nullptr) s->ref();
+    drop_claimed(t, kWhyExpired);
+    if (s != nullptr && !g->foreign()) s->unref();
+}
 
 }  // namespace
 
@@ -39,7 +47,10 @@ void Expiry::reap(Group *g) {
                 if (!t->expired(begin, &seen)) {
                     next = std::min(next, t->queued_until());
                 } else if (t->try_ref()) {
-                    if (t->claim(seen)) drop_claimed(t, kWhyExpired);
+                    if (t->claim(seen))
+                        drop_expired(g, t);
+                    else
+                        next = std::min(next, t->queued_until());  // perhaps somebody listens, and it is queued all the same
                     if (!g->foreign()) task_release(t);
                 }
                 return !g->foreign();

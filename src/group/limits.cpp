@@ -14,28 +14,38 @@
 namespace hc {
 namespace {
 
-constexpr uint64_t kFirstPause = 2'000'000, kLongestPause = 128'000'000;  // ns from one signal to the next
-constexpr uint64_t kStopped = 0;                                          // in look_at: at once
+// ns from one signal to the next
+#ifdef HC_SYNC_MODEL
+constexpr uint64_t kFirstPause = 2, kLongestPause = 8;
+#else
+constexpr uint64_t kFirstPause = 2'000'000, kLongestPause = 128'000'000;
+#endif
+constexpr uint64_t kStopped = 0;  // in look_at: at once
 
-Mutex lock;
-Deadlines *all = nullptr;  // under lock
-Atomic<uint64_t> look_at{kNever};
-Atomic<uint32_t> interruptible{0};  // that run now
+struct Limits {
+    Mutex lock;
+    Deadlines *all = nullptr;  // under lock
+    Atomic<uint64_t> look_at{kNever};
+    Atomic<uint32_t> interruptible{0};  // that run now
+};
+Limits limits;
 
 void lower(uint64_t at) {
-    uint64_t seen = look_at.load(memory_order_relaxed);
+    uint64_t seen = limits.look_at.load(memory_order_relaxed);
     do
         if (seen <= at) return;
-    while (!look_at.compare_exchange_weak(seen, at, memory_order_relaxed, memory_order_relaxed));
-    if (!sentinel_ring()) look_at.store(kNever, memory_order_relaxed);  // no thread can be had: the next tries again
+    while (!limits.look_at.compare_exchange_weak(seen, at, memory_order_relaxed, memory_order_relaxed));
+    if (sentinel_ring()) return;
+    // No thread can be had: the next tries again.
+    limits.look_at.compare_exchange_strong(at, kNever, memory_order_relaxed, memory_order_relaxed);
 }
 
 void enlist(Deadlines *d) {
-    Locked l(lock);
+    Locked l(limits.lock);
     d->thread = thread_id();
     d->before = nullptr;
-    if ((d->next = all) != nullptr) all->before = d;
-    all = d;
+    if ((d->next = limits.all) != nullptr) d->next->before = d;
+    limits.all = d;
 }
 
 // ---- the thread ----
@@ -48,8 +58,8 @@ bool stopped(const Deadline &x) {
 
 void open(Deadline &x) {
     unblock_signal(limit_signal());
-    x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): what the thread did before is over
-    atomic_thread_fence(memory_order_seq_cst);              // pairs with the fence in limits_stop(): signals | the flag
+    x.signals.store(Deadline::kMay, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
 }
 
@@ -71,7 +81,7 @@ void send(Deadlines &d, Deadline &x) {
     const int signo = limit_signal();
     if (signo == 0 || d.asked.load(memory_order_relaxed) != d.answered.load(memory_order_relaxed)) return;
     uint32_t may = Deadline::kMay;
-    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_acquire, memory_order_relaxed)) return;
+    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_relaxed, memory_order_relaxed)) return;
     const uint32_t n = d.asked.load(memory_order_relaxed);
     d.asked.store(n + 1, memory_order_relaxed);
     if (!thread_signal(d.thread, signo)) d.asked.store(n, memory_order_relaxed);
@@ -102,21 +112,25 @@ uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
         next = std::min(next, x.again);
     }
     x.at.store(passed ? Deadline::kPassed : at, memory_order_release);  // pairs with the acquire in end()
+    if (over && !open) {  // has it opened meanwhile, and not seen that its time is over?
+        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in open(): at | signals
+        if (x.signals.load(memory_order_relaxed) != Deadline::kMayNot) next = kStopped;
+    }
     if (over) wake_sleepers(&x);  // also if it is another's by now: that one looks and goes on sleeping
     return next;
 }
 
 }  // namespace
 
-uint64_t limits_due() { return look_at.load(memory_order_relaxed); }
+uint64_t limits_due() { return limits.look_at.load(memory_order_relaxed); }
 
 void limits_look(uint64_t now) {
-    look_at.store(kNever, memory_order_relaxed);
+    limits.look_at.store(kNever, memory_order_relaxed);
     heavy_fence();  // pairs with light_fence in Limited(): look_at | at
     uint64_t next = kNever;
     {
-        Locked l(lock);
-        for (Deadlines *d = all; d != nullptr; d = d->next)
+        Locked l(limits.lock);
+        for (Deadlines *d = limits.all; d != nullptr; d = d->next)
             for (Deadline &x : d->of) next = std::min(next, look(*d, x, now));
     }
     lower(next);
@@ -124,22 +138,17 @@ void limits_look(uint64_t now) {
 
 void limits_stop() {
     atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in open(): the flag | signals
-    if (interruptible.load(memory_order_relaxed) != 0) lower(kStopped);
+    if (limits.interruptible.load(memory_order_relaxed) != 0) lower(kStopped);
 }
 
 void limits_forget(Deadlines &d) {
     if (d.thread == 0) return;
-    Locked l(lock);
-    (d.before == nullptr ? all : d.before->next) = d.next;
+    Locked l(limits.lock);
+    (d.before == nullptr ? limits.all : d.before->next) = d.next;
     if (d.next != nullptr) d.next->before = d.before;
 }
 
-void limits_fork_child() {
-    new (&lock) Mutex;
-    all = nullptr;
-    look_at.store(kNever, memory_order_relaxed);
-    interruptible.store(0, memory_order_relaxed);
-}
+void limits_fork_child() { new (&limits) Limits; }
 
 void answer_limit_signal(int, siginfo_t *, void *) {
     if (this_thread == nullptr) return;
@@ -161,11 +170,11 @@ Limited::Limited(ThreadRecord *self, uint64_t ns, Task *task, Timer *timer, bool
     time_ = ns == kNever ? kNever : lazily_after(ns);
     x.at.store(time_, memory_order_release);  // pairs with the acquire in look()
     if ((interrupts_ = interrupt && limit_signal() != 0)) {
-        interruptible.fetch_add(1, memory_order_relaxed);
+        limits.interruptible.fetch_add(1, memory_order_relaxed);
         open(x);
     }
     light_fence();  // pairs with heavy_fence in limits_look(): at | look_at
-    if (time_ < look_at.load(memory_order_relaxed)) lower(time_);
+    if (time_ < limits.look_at.load(memory_order_relaxed)) lower(time_);
 }
 
 bool Limited::end() {
@@ -173,7 +182,7 @@ bool Limited::end() {
     if (x == nullptr || this_thread != self_) return passed_;  // or in the child of a fork
     if (interrupts_) {
         shut(self_->deadlines, *x);
-        interruptible.fetch_sub(1, memory_order_relaxed);
+        limits.interruptible.fetch_sub(1, memory_order_relaxed);
     }
     uint64_t at = x->at.load(memory_order_relaxed);
     // acquire: pairs with the release in look()

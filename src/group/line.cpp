@@ -218,7 +218,7 @@ void run(Line *l, Had had, bool done = false) {
             blocking_end_to(blocking);
             n++;
             ran++;
-            stops = ran == kQuantum || gate.paused() || gate.has(Gate::kNow);
+            stops = ran == kQuantum || gate.interrupts() || gate.has(Gate::kNow);
             if (n == there || stops) break;
             if ((ran & (ran - 1)) == 0) {
                 const uint64_t at_now = now();

@@ -12,10 +12,9 @@
 
 namespace hc {
 
-constexpr uint64_t kLinger = 10'000'000'000;  // ns without a time
-constexpr uint64_t kRetry = 100'000'000;
-
 struct Reaper {
+    static constexpr uint64_t kLinger = 10'000'000'000;  // ns without a time
+    static constexpr uint64_t kRetry = 100'000'000;
     Mutex lock;
     Expiry *groups = nullptr;  // that ever had a task with a time
     bool runs = false;

@@ -17,13 +17,13 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
     Submit s;
     Task *t = make_scope_task(group_, this, o, &s);
     if (t == nullptr) return s;
-    t->ref();  // ours, for take_back()
     if (o.order) return submit_in_order(t, cancelled);
     {
         Locked l(lock_);
         *cancelled = cancelled_.load(memory_order_relaxed);
         if (!*cancelled) {
             pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+            t->ref();  // ours, for take_back()
             t->enqueue();
             t->next = nullptr;
             if (first_ == nullptr)
@@ -35,7 +35,7 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         }
     }
     if (*cancelled) {
-        forget_task(t);
+        unmake_task(t);
         return Submit::kOk;
     }
     ref();  // the note's
@@ -47,10 +47,9 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         unref();
         // From a task of the group it stands, though the group is closed: whoever waits will run it.
         const bool stands = s == Submit::kClosed && registry::inside(group_) && !group_->gate.has(Gate::kNow);
-        if (stands || !take_back(t)) {
-            if (!stands) replace_note(s);
-            s = Submit::kOk;
-        }
+        const Back back = stands ? Back::kStands : take_back(t);
+        if (back == Back::kPopped) replace_note(s);
+        if (back != Back::kOurs) s = Submit::kOk;
     }
     if (s == Submit::kForeign) return s;
     if (s == Submit::kOk) group_->expiry.queued(group_, t->expires_at.load(memory_order_relaxed));
@@ -64,6 +63,7 @@ Submit Scope::submit_in_order(Task *t, bool *cancelled) {
         *cancelled = cancelled_.load(memory_order_relaxed);
         if (!*cancelled) {
             pending_.store(pending_.load(memory_order_relaxed) + 1, memory_order_relaxed);
+            t->ref();  // ours, beside the entry's
             t->enqueue();
             t->next = nullptr;
             t->previous = ordered_last_;
@@ -75,7 +75,7 @@ Submit Scope::submit_in_order(Task *t, bool *cancelled) {
         }
     }
     if (*cancelled) {
-        forget_task(t);
+        unmake_task(t);
         return Submit::kOk;
     }
     Submit s = hc::submit_in_order(group_, t->order, {run_task, t});
@@ -153,18 +153,15 @@ bool Scope::take_out(Task *t) {
     return true;
 }
 
-// It was refused. False: somebody has popped it meanwhile, and it will be run, or it has expired.
-bool Scope::take_back(Task *t) {
+// It was refused.
+Scope::Back Scope::take_back(Task *t) {
     Locked l(lock_);
-    if (!take_out(t)) return false;
-    if (!t->claim(Task::kQueued)) {
-        t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
-        return false;
-    }
+    if (!take_out(t)) return Back::kPopped;
+    t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
+    if (!t->claim(Task::kQueued)) return Back::kStands;
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
     if (idle()) wake_waiters();
-    t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
-    return true;
+    return Back::kOurs;
 }
 
 void Scope::run_next(void *scope) {

@@ -49,7 +49,9 @@ class Scope {
     Task *claim_ordered();
     Task *pop(bool *ours);   // under lock_
     bool take_out(Task *t);  // under lock_. False: somebody has popped it
-    bool take_back(Task *t);
+    // kPopped: somebody runs it, with another's note. kStands: it needs none, for it has expired. Both: it was accepted.
+    enum class Back { kOurs, kPopped, kStands };
+    Back take_back(Task *t);
     void hand_back(Task *t, bool ours, int32_t why);
     void replace_note(Submit why);
     void wake_waiters();  // under lock_

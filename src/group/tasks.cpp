@@ -51,11 +51,18 @@ void forget_order(Task *t) {
     if (std::exchange(t->holds_serial, false)) t->order.serial->unref();
 }
 
-void forget_task(Task *t) {
+// The record goes home.
+static void forget_task(Task *t) {
     forget_order(t);
     if (t->inputs != &t->one) memory::destroy_array(t->inputs, t->input_count);
     if (t->input_listeners != &t->one_listener) memory::destroy_array(t->input_listeners, t->input_count);
     t->home->give(t);
+}
+
+// The reaper may have a ref for a moment: it has met the task that was in this record before.
+void unmake_task(Task *t) {
+    t->result_drop = nullptr;
+    task_release(t);
 }
 
 void call_drop(Group *g, Task *t, int32_t why) {
@@ -75,8 +82,8 @@ void wake_waiters(Task *t) {
 
 bool run_body(Group *g, Task *t) {
     return in_callback(g, [&] {
-        const bool interrupt = (t->flags & kInterrupt) != 0;
-        ThreadRecord *self = t->run_limit == kNever && !interrupt ? this_thread : registry::record();
+        const bool interrupt = (t->flags & kInterrupt) != 0 && this_thread != nullptr && this_thread->self != nullptr;
+        ThreadRecord *self = t->run_limit == kNever ? this_thread : registry::record();
         if (self == nullptr) return t->fn(t->arg);
         Limited limited(self, t->run_limit, t, nullptr, interrupt);
         Context here = *self->now;

@@ -74,7 +74,7 @@ class GroupPin {
 // Between tasks.cpp (a task's life) and continuations.cpp (what follows its end).
 Task *make_task(Group *g, const TaskOptions &o, Submit *why_not);  // kWaiting, with one ref and one handle
 void forget_order(Task *t);  // by the claimer, at its end: nothing is put into its serial any more on its account
-void forget_task(Task *t);                                         // the record goes home
+void unmake_task(Task *t);                                         // it has never been queued; the caller has its only ref
 bool unqueue(Task *t);                                             // it was refused. False: too late, it has expired
 bool run_body(Group *g, Task *t);                                  // false: it has forked, and this is the child
 void call_drop(Group *g, Task *t, int32_t why);

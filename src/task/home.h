@@ -41,6 +41,7 @@ class Home {
         Task *top = returned_.load(memory_order_relaxed);
         do {
             if (top == closed()) {
+                returned_.load(memory_order_acquire);  // pairs with close(): who has walked over it is gone
                 memory::destroy(t);
                 if (out_.fetch_sub(1, memory_order_acq_rel) == 1) memory::destroy(this);  // pairs with itself
                 return;
@@ -69,7 +70,7 @@ class Home {
         group_.store(nullptr, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in pin()
         while (pins_.load(memory_order_acquire) != 0) thread_yield();  // pairs with the release in pin()
-        const int64_t back = drop(free_) + drop(returned_.exchange(closed(), memory_order_acquire));  // pairs with give()
+        const int64_t back = drop(free_) + drop(returned_.exchange(closed(), memory_order_acq_rel));  // pairs with give()
         free_ = nullptr;
         const int64_t out = made_ - back - trimmed_.load(memory_order_relaxed);
         if (out_.fetch_add(out, memory_order_acq_rel) + out == 0) memory::destroy(this);  // pairs with itself

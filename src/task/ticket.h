@@ -53,8 +53,12 @@ struct Ticket {
     }
     // relaxed: what fn needs was published with the entry
     bool claim() {
-        if (expires_at.load(memory_order_relaxed) != UINT64_MAX)
-            return (state.fetch_or(kClaimed, memory_order_relaxed) & kClaimed) == kQueued;
+        if (expires_at.load(memory_order_relaxed) != UINT64_MAX) {
+            if ((state.fetch_or(kClaimed, memory_order_relaxed) & kClaimed) == kQueued) return true;
+            // Who pops a dead entry knows that the reaper had begun: see Group::quiescent(). Pairs with the release in expire().
+            state.load(memory_order_acquire);
+            return false;
+        }
         state.store(state.load(memory_order_relaxed) | kClaimed, memory_order_relaxed);  // there is nobody else
         return true;
     }
@@ -64,7 +68,7 @@ struct Ticket {
         uint32_t seen = state.load(memory_order_acquire);  // pairs with enqueue()
         if ((seen & kClaimed) != kQueued || expires_at.load(memory_order_relaxed) > now) return false;
         *call = read();
-        // release: what was read above, it was read before
+        // release: what was read above, it was read before; and pairs with the acquire in claim()
         return state.compare_exchange_strong(seen, seen | kClaimed, memory_order_release, memory_order_relaxed);
     }
 

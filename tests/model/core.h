@@ -41,17 +41,21 @@
 #include "group/timers.cpp"
 #include "group/worker.cpp"
 
-// What a process has one of, with a lock that lives longer than an iteration: left out.
+// What a process has one of, with a lock that lives longer than an iteration: left out. Two have models of their own, which say
+// HC_MODEL_LIMITS or HC_MODEL_REAPER.
 namespace hc {
 
-void wake_sleepers(const void *) {}
 bool stops() { return false; }
 Sleeper::Sleeper(Parker *bed, Pollable *also) : bed_(bed), also_(also) {}
 Sleeper::~Sleeper() {}
-bool sentinel_ring() { return true; }
+#ifndef HC_MODEL_REAPER
 void reaper_fork_child() {}
 void Expiry::lower(Group *, uint64_t) {}
 void Expiry::end() {}
+#endif
+#ifndef HC_MODEL_LIMITS
+void wake_sleepers(const void *) {}
+bool sentinel_ring() { return true; }
 void limits_stop() {}
 void limits_forget(Deadlines &) {}
 void limits_fork_child() {}
@@ -60,6 +64,7 @@ bool Limited::end() { return false; }
 uint64_t Limited::ran() const { return 0; }
 Undisturbed::Undisturbed() : self_(nullptr) {}
 Undisturbed::~Undisturbed() {}
+#endif
 void sleepers_fork_child() {}
 void Stuck::list(Group *g) {
     group_ = g;

@@ -16,8 +16,8 @@ inline void thread_join(Thread t) {  // nullptr: a worker whose thread is the sc
     if (t != nullptr) t->wait(false, false, rl::debug_info("thread_join"));
 }
 inline void thread_detach(Thread) {}
-inline void thread_name(const char *, uint32_t) {}
-inline int32_t thread_id() { return 0; }
+inline void thread_name(const char *, uint32_t = 0) {}
+inline int32_t thread_id() { return 1; }
 inline bool thread_sleeps(int32_t) { return true; }
 inline void thread_run_on(const uint32_t *, uint32_t, uint32_t) {}
 inline uintptr_t thread_stack_half() { return 1; }
