@@ -1,9 +1,11 @@
 /* Guards against: an answer that was never tried. Every cell of matrix.def: function x result x {outside, in a task,
  * after a shutdown, with NULL}; matrix.py sees to it that the table is complete. */
+#include <limits.h>
+
 #include "matrix_probes_timers.h"
 
 typedef struct cell {
-    int alternative; /* another result that is as good; 0: none */
+    int alternative; /* another result that is as good; INT_MIN: none */
     bool tried;
 } cell;
 
@@ -17,7 +19,7 @@ typedef struct row {
 
 static const row rows[] = {
 #define YES \
-    { 0, true }
+    { INT_MIN, true }
 #define OR(code) \
     { code, true }
 #define NO(reason) \
@@ -39,7 +41,7 @@ static const row *trying;
 
 static void judge(int got) {
     const cell *c = &trying->cells[place];
-    if (got == trying->result || (c->alternative != 0 && got == c->alternative)) return;
+    if (got == trying->result || got == c->alternative) return;
     fprintf(stderr, "%s, %s: got %s (%d), wanted %s\n", trying->function, place_names[place], hc_errname(got), got,
             trying->result_name);
     fflush(NULL);

@@ -80,14 +80,14 @@ def main(header, matrix):
     used_reasons = set()
     for (function, result), cells in rows.items():
         for place, cell in zip(PLACES, cells):
-            if cell == "YES" or re.fullmatch(r"OR\(HC_E\w+\)", cell):
+            if cell == "YES" or re.fullmatch(r"OR\(HC_\w+\)", cell):
                 tried += 1
                 continue
             reason = re.fullmatch(r"NO\((\w+)\)", cell)
             yield_error(reason and reason.group(1) in reasons, f"{function}, {result}, {place}: no such cell: '{cell}'")
             used_reasons.add(reason and reason.group(1))
             impossible += 1
-        yield_error(any(cell == "YES" for cell in cells), f"{function}, {result}: tried nowhere")
+        yield_error(any(not cell.startswith("NO(") for cell in cells), f"{function}, {result}: tried nowhere")
     for reason in reasons:
         yield_error(reason in used_reasons, f"the reason '{reason}' is not used")
 

@@ -75,9 +75,9 @@ static int lend_handled(hc_group *g) {
     signal(SIGUSR2, SIG_DFL);
     return got;
 }
-static int lend_limit(hc_group *g) {
+static int lend_dump(hc_group *g) { /* without libunwind there is nothing to answer it with */
     (void)g;
-    return hc_signal_set(SIGUSR1, 0);
+    return hc_signal_set(0, SIGURG);
 }
 static int hooks_both(hc_group *g) {
     (void)g;

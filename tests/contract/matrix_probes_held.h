@@ -176,6 +176,12 @@ static int wait_task_interrupted(hc_group *g) {
     (void)g;
     return interrupted(wait_task_signalled);
 }
+static int told_to_stop(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_task_cancel(hc_task_current()), HC_RUNNING);
+    return wait_task_signalled();
+}
+static int wait_task_stopped(hc_group *g) { return in_held_task(g, told_to_stop); }
 static int task_result(hc_group *g) {
     (void)g;
     void *result = &memory;
@@ -430,6 +436,12 @@ static int scope_wait_interrupted(hc_group *g) {
     (void)g;
     return interrupted(scope_wait_signalled);
 }
+static int told_to_stop_in_scope(hc_group *g) {
+    (void)g;
+    CHECK_EQ(hc_task_cancel(hc_task_current()), HC_RUNNING);
+    return scope_wait_signalled();
+}
+static int scope_wait_stopped(hc_group *g) { return in_held_task(g, told_to_stop_in_scope); }
 static int scope_error(hc_group *g) {
     (void)g;
     int32_t code = 1;
