@@ -459,7 +459,7 @@ static void the_levels_share_the_capacity(void) {
     for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
         gate at = GATE;
         hc_group *g = full_group(kind, HC_FULL_FAIL, &at);
-        for (uint32_t p = normal; p <= low; ++p) CHECK_OK(submit_as(g, note, "hnl" + (p == high ? 0 : p == normal ? 1 : 2), p));
+        for (uint32_t p = normal; p <= low; ++p) CHECK_OK(submit_as(g, note, &"nhl"[p], p)); /* by its number */
         for (uint32_t p = normal; p <= low; ++p) CHECK_RC(submit_as(g, note, "x", p), HC_EFULL);
         gate_open(&at);
         CHECK_OK(hc_group_drain(g, HC_NEVER));
