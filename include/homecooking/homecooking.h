@@ -377,6 +377,7 @@ enum {
  *                     row, the next is another (normal, LOW, or a timer that is due), if there is any.
  *   HC_PRIORITY_LOW   comes when there is nothing else. But while LOW is not empty, the worker begins one of it after at most 768
  *                     others.
+ * Tasks of a serial or key that run in one turn, up to 16 (section 11), count as one here, and HIGH waits for the end of their turn.
  * A full group: HC_FULL_DROP_OLDEST takes out LOW first, and nothing above the new one, which otherwise comes back itself;
  * HC_FULL_RUN runs any. Not yet together with a scope, serial or key: HC_EINVAL. */
 enum { HC_PRIORITY_NORMAL = 0, HC_PRIORITY_HIGH = 1, HC_PRIORITY_LOW = 2 };

@@ -154,6 +154,8 @@ static struct {
 static atomic_int floods, lows, normals, highs;
 static hc_task *promise;
 static int rounds; /* of LOW, for each worker */
+enum { in_one_turn = 16 };
+static bool in_order; /* the normal ones have a key, of a few */
 
 static bool flood_goes_on(void) { return atomic_load(&floods) != 0; }
 
@@ -162,8 +164,17 @@ static void flood(void *arg) {
     int64_t *others = &of_worker[hc_worker_index()].others;
     if (!flood_goes_on()) return;
     atomic_fetch_add(priority == high ? &highs : &normals, 1);
-    CHECK(++*others <= low_waits);
-    CHECK_OK(submit_as(hc_group_current(), flood, arg, priority));
+    CHECK(++*others <= low_waits * (in_order ? in_one_turn : 1));
+    if (priority == high || !in_order) {
+        CHECK_OK(submit_as(hc_group_current(), flood, arg, priority));
+        return;
+    }
+    hc_task_options options = HC_TASK_OPTIONS_INIT;
+    options.fn = flood;
+    options.arg = arg;
+    options.key_mode = HC_KEY_PLAIN;
+    options.key = (uint64_t)*others % 7;
+    CHECK_OK(hc_task_submit(hc_group_current(), &options, NULL));
 }
 
 static void trickle(void *arg) {
@@ -178,7 +189,7 @@ static void help_until_the_end(void *arg) {
     CHECK_OK(hc_task_wait(promise, HC_NEVER, HC_WAIT_HELP_ANY, NULL));
 }
 
-enum way { high_alone, with_normal, bounded, paused, helping, ways };
+enum way { high_alone, with_normal, ordered, bounded, paused, helping, ways };
 
 /* There are always more of LOW than workers, so that it is never empty. */
 static void low_waits_for_so_many(uint32_t kind, uint32_t workers, enum way way) {
@@ -192,6 +203,7 @@ static void low_waits_for_so_many(uint32_t kind, uint32_t workers, enum way way)
     highs = normals = lows = 0;
     floods = 1;
     rounds = (int)(10 * workers);
+    in_order = way == ordered;
     CHECK_OK(hc_task_promise(g, &promise));
     hold_all(g, &at, workers);
     hold helpers = {LATCH(workers), LATCH(1)};
