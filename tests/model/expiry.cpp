@@ -31,13 +31,13 @@ struct Expires : Staged<Threads, 1> {
     bool finished = false;
     Condition stuck;  // the worker begins when this is over
 
-    explicit Expires(uint64_t capacity = 0) {
+    explicit Expires(uint64_t capacity = 0, Kind kind = Kind::kStealing) {
         model_reaper = &own;
         own.runs = true;
         this->options.capacity = capacity;
         this->options.queue_expiry = 1;
         this->shut_down_at_end = false;
-        this->build(1);
+        this->build(1, kind);
         this->tasks[0].refused = 1;
     }
     static void body(void *p) {
@@ -244,6 +244,24 @@ struct Drained : Expires<3, 1> {
     }
 };
 
+// Two submit to the queue of a shared group, whose records are all in one place.
+struct IntoOneBox : Expires<4, 2> {
+    IntoOneBox() : Expires(0, Kind::kShared) {}
+    Atomic<int> done;
+    void submitter() override {
+        CHECK(submit_detached(0) == Submit::kOk);
+        while (done.load(memory_order_acquire) == 0) yield();
+        close();
+        for (int i = 0; i < 2; i++) once(i);
+    }
+    void thread(unsigned i) override {
+        if (i != 3) return Expires::thread(i);
+        CHECK(submit_detached(1) == Submit::kOk);
+        thread_ends();
+        done.store(1, memory_order_release);
+    }
+};
+
 // It is cancelled at that time.
 struct Cancelled : Expires<3, 1> {
     void submitter() override {
@@ -273,5 +291,6 @@ int main() {
     ok &= holds<Outlived>("outlived", 10'000);
     ok &= holds<Drained>("drained", 20'000);
     ok &= holds<Cancelled>("cancelled", 20'000);
+    ok &= holds<IntoOneBox>("into one box", 10'000);
     return ok ? 0 : 1;
 }
