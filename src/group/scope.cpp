@@ -47,7 +47,7 @@ Submit Scope::submit(const TaskOptions &o, bool *cancelled) {
         unref();
         // From a task of the group it stands, though the group is closed: whoever waits will run it.
         const bool stands = s == Submit::kClosed && registry::inside(group_) && !group_->gate.has(Gate::kNow);
-        const Back back = stands ? Back::kStands : take_back(t);
+        const Back back = stands ? Back::kStays : take_back(t);
         if (back == Back::kPopped) replace_note(s);
         if (back != Back::kOurs) s = Submit::kOk;
     }
@@ -158,7 +158,7 @@ Scope::Back Scope::take_back(Task *t) {
     Locked l(lock_);
     if (!take_out(t)) return Back::kPopped;
     t->refs.fetch_sub(1, memory_order_relaxed);  // the queue's; ours is left
-    if (!t->claim(Task::kQueued)) return Back::kStands;
+    if (!t->claim(Task::kQueued)) return Back::kStays;
     pending_.store(pending_.load(memory_order_relaxed) - 1, memory_order_release);  // pairs with idle()
     if (idle()) wake_waiters();
     return Back::kOurs;

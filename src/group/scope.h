@@ -49,8 +49,8 @@ class Scope {
     Task *claim_ordered();
     Task *pop(bool *ours);   // under lock_
     bool take_out(Task *t);  // under lock_. False: somebody has popped it
-    // kPopped: somebody runs it, with another's note. kStands: it needs none, for it has expired. Both: it was accepted.
-    enum class Back { kOurs, kPopped, kStands };
+    // kPopped: somebody runs it, with another's note. kStays: it needs none, for it has expired. Both: it was accepted.
+    enum class Back { kOurs, kPopped, kStays };
     Back take_back(Task *t);
     void hand_back(Task *t, bool ours, int32_t why);
     void replace_note(Submit why);

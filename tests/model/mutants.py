@@ -146,7 +146,7 @@ BY_HAND = [
     ('group/limits.cpp', 'wake', r'sentinel_ring\(\)', 'true'),
     ('group/limits.cpp', 'wake', r'(?<=[ ;])lower\((?:next|time_|kStopped)\);', ';'),
     ('group/limits.cpp', 'wake', r'wake_sleepers\(&x\);', ';'),
-    ('group/limits.cpp', 'look', r'next = kStopped;', ''),
+    ('group/limits.cpp', 'look', r'next = kStopped;', ';'),
     ('group/limits.cpp', 'look', r'next = std::min<uint64_t>\(next, x\.again\);', ''),
     ('group/limits.cpp', 'look', r'\|\| stopped\(x\)', ''),
     ('group/limits.cpp', 'look', r'shut\(self_->deadlines, \*?x\);', ''),
