@@ -123,6 +123,22 @@ struct StuckDetached : Expires<3, 2> {
     void wait_to_work() override { stuck.wait(); }
 };
 
+// While the reaper looks for the first, another is queued, by one that does not fence for its push: it is seen, or the reaper is told.
+struct Unseen : Expires<3, 2> {
+    void submitter() override {
+        CHECK(submit_held(0) == Submit::kOk);
+        Submit why_not;
+        held[1] = make_task(g, options_of(1), &why_not);
+        const uint64_t at = hc::now() + 1;
+        held[1]->expires_at.store(at, memory_order_relaxed);
+        held[1]->enqueue();
+        g->expiry.queued(g, at);
+        for (int i = 0; i < 2; i++) wait(i, kNoHelp);
+        close();
+    }
+    void wait_to_work() override { stuck.wait(); }
+};
+
 // It expires while the worker takes it, its waiter too, and its record becomes another that does the same.
 template <uint32_t kHow>
 struct Reused : Expires<3, 2> {
@@ -244,19 +260,29 @@ struct Drained : Expires<3, 1> {
     }
 };
 
-// Two submit to the queue of a shared group, whose records are all in one place.
-struct IntoOneBox : Expires<4, 2> {
-    IntoOneBox() : Expires(0, Kind::kShared) {}
+// Two submit: each has its records in a place of its own, which the reaper meets while it is made; or both to the queue of a shared
+// group, whose records are all in one.
+template <bool kShared>
+struct Two : Expires<4, 2> {
+    Two() : Expires(0, kShared ? Kind::kShared : Kind::kStealing) {}
     Atomic<int> done;
+    void submit_one(int i) {
+        if (kShared) {
+            CHECK(submit_detached(i) == Submit::kOk);
+        } else {
+            CHECK(submit_held(i) == Submit::kOk);
+            wait(i, kNoHelp);
+        }
+    }
     void submitter() override {
-        CHECK(submit_detached(0) == Submit::kOk);
+        submit_one(0);
         while (done.load(memory_order_acquire) == 0) yield();
         close();
         for (int i = 0; i < 2; i++) once(i);
     }
     void thread(unsigned i) override {
         if (i != 3) return Expires::thread(i);
-        CHECK(submit_detached(1) == Submit::kOk);
+        submit_one(1);
         thread_ends();
         done.store(1, memory_order_release);
     }
@@ -280,6 +306,7 @@ int main() {
     bool ok = true;
     ok &= holds<Stuck1>("stuck", 20'000);
     ok &= holds<StuckDetached>("stuck, detached", 20'000);
+    ok &= holds<Unseen>("unseen", 20'000);
     ok &= holds<Reused<kNoHelp>>("reused", 20'000);
     ok &= holds<Reused<0>>("reused, helped", 20'000);
     ok &= holds<ReusedForever>("reused, for ever", 20'000);
@@ -291,6 +318,7 @@ int main() {
     ok &= holds<Outlived>("outlived", 10'000);
     ok &= holds<Drained>("drained", 20'000);
     ok &= holds<Cancelled>("cancelled", 20'000);
-    ok &= holds<IntoOneBox>("into one box", 10'000);
+    ok &= holds<Two<false>>("two", 10'000);
+    ok &= holds<Two<true>>("two into one box", 10'000);
     return ok ? 0 : 1;
 }
