@@ -44,7 +44,7 @@ struct Deadline {
     Atomic<uint32_t> signals{kMayNot};
     Plain<Task *> task{nullptr};
     Plain<Timer *> timer{nullptr};
-    uint64_t again = 0, pause = 0;  // the next signal, and how long after the one before
+    Plain<uint64_t> again{0}, pause{0};  // the next signal, and how long after the one before
 
     static bool busy(uint64_t at) { return at == kBusy || at == kBusyPassed; }
     bool passed() const { return (at.load(memory_order_relaxed) & ~uint64_t{1}) == kPassed; }
@@ -54,9 +54,9 @@ struct Deadlines {  // of a thread
     static constexpr uint32_t kMost = 8;
     Deadline of[kMost];
     uint32_t depth = 0;
-    int32_t thread = 0;  // the kernel's number; 0: not in the list yet
+    Plain<int32_t> thread{0};  // the kernel's number; 0: not in the list yet
     Atomic<uint32_t> asked{0}, answered{0};
-    Deadlines *next = nullptr, *before = nullptr;  // in the list of all, under its lock
+    Plain<Deadlines *> next{nullptr}, before{nullptr};  // in the list of all, under its lock
 };
 
 // A body runs. On the stack of its thread, which has a record.

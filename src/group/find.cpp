@@ -209,7 +209,7 @@ bool Worker::seems_stuck(uint64_t at) {
         return false;
     }
     const uint64_t since = stood_since_.load(memory_order_relaxed);
-    return at > since && at - since >= kStands;
+    return at > since && at - since >= kStuckAfter;
 }
 
 // What others keep is theirs, unless they are held up.

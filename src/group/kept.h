@@ -3,7 +3,7 @@
 //
 //   put     by its worker, after a turn of the line; under the lock of the line's shard, and not after a shutdown
 //   take    by its worker, which takes turns between these and everything else; by another that has seen it stand in one and the same
-//           batch for kStands (find.cpp); by who hands back
+//           batch for kStuckAfter (find.cpp); by who hands back
 //   unput   by its worker, which goes to rest: the line queues in a lane again
 //
 // Rule: who has such lines, and goes into a task, is watched: by one of those that have nothing to do, asleep for at most kLook at a
@@ -16,7 +16,7 @@
 #include "sync/mutex.h"
 namespace hc {
 
-constexpr uint64_t kStands = 2'000'000, kLook = 1'000'000;  // ns
+constexpr uint64_t kStuckAfter = 2'000'000, kLook = 1'000'000;  // ns
 
 class Kept {
   public:

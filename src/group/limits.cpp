@@ -24,7 +24,7 @@ constexpr uint64_t kStopped = 0;  // in look_at: at once
 
 struct Limits {
     Mutex lock;
-    Deadlines *all = nullptr;  // under lock
+    Plain<Deadlines *> all{nullptr};  // under lock
     Atomic<uint64_t> look_at{kNever};
     Atomic<uint32_t> interruptible{0};  // that run now
 };
@@ -107,9 +107,9 @@ uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
         if (now >= x.again) {
             send(d, x);
             x.again = now + x.pause;
-            x.pause = std::min(2 * x.pause, kLongestPause);
+            x.pause = std::min<uint64_t>(2 * x.pause, kLongestPause);
         }
-        next = std::min(next, x.again);
+        next = std::min<uint64_t>(next, x.again);
     }
     x.at.store(passed ? Deadline::kPassed : at, memory_order_release);  // pairs with the acquire in end()
     if (over && !open) {  // has it opened meanwhile, and not seen that its time is over?

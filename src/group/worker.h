@@ -96,7 +96,7 @@ class alignas(64) Worker {
     bool steal_from(Worker &victim);
     bool find_kept();
     bool find_kept_by_others();
-    bool seems_stuck(uint64_t at);  // to another that looks: it stands where it stood kStands ago
+    bool seems_stuck(uint64_t at);  // to another that looks: it stands where it stood kStuckAfter ago
     bool find_in_forks();
     void run_stolen();
     uint32_t work_left(uint32_t most, bool with_forks) const;  // how much is queued that this worker might run, counted up to `most`

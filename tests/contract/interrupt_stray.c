@@ -1,21 +1,11 @@
 /* Guards against: the signal of a task that has ended, or waits, and that what its thread does next gets. Also under strace, where it
  * is installed, which holds up the system calls that the hand-over is made of: each window is then wide open. */
-#include <errno.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "held.h"
-
-enum { signo = SIGUSR1, us = 1000, ms = 1000000 };
+#include "interrupt.h"
 
 static int rounds = 3000;
-
-static hc_task_options interruptible(hc_fn fn, void *arg, uint64_t limit) {
-    hc_task_options options = options_of(fn, arg);
-    options.flags = HC_TASK_INTERRUPT;
-    options.run_limit = limit;
-    return options;
-}
 
 static uint64_t next_random(void) {
     static uint64_t x = 88172645463325252u;
@@ -64,7 +54,7 @@ static void none_comes_to_the_next_task(void) {
     enum { at_once = 8 };
     const int counts[] = {1, 3};
     for (int w = 0; w < 2; ++w) {
-        hc_group *g = group_of((uint32_t)counts[w]);
+        hc_group *g = group_of_workers((uint32_t)counts[w]);
         atomic_int ran = 0;
         for (int round = 0; round < rounds; round += at_once) {
             late l[at_once];
@@ -150,7 +140,7 @@ static void waits_for_a_late_one(void *arg) {
 
 static void none_comes_to_what_runs_on_top(void) {
     for (int w = 0; w < 2; ++w) {
-        waiter h = {group_of(w == 0 ? 1 : 3), NULL, 0};
+        waiter h = {group_of_workers(w == 0 ? 1 : 3), NULL, 0};
         for (int round = 0; round < 20; ++round) {
             hc_task_options options = interruptible(waits_and_helps, &h, 1);
             CHECK_RC(end_of(held_with(h.g, &options)), HC_ELIMIT);
@@ -182,7 +172,7 @@ static void none_comes_to_what_a_full_queue_hands_back(void) {
     options.max_workers = 1;
     options.capacity = 2;
     options.full_policy = HC_FULL_RUN;
-    hc_group *g = fixed_with(&options);
+    hc_group *g = workers_of(options);
     for (int round = 0; round < 10; ++round) {
         const hc_task_options past = interruptible(submits_to_a_full_group, g, 1);
         CHECK_RC(end_of(held_with(g, &past)), HC_ELIMIT);

@@ -17,6 +17,7 @@
 #include "group/submit.h"
 #include "group/worker.h"
 #undef private
+#include "records.h"
 
 #include "group/blocking.cpp"
 #include "group/closing.cpp"
@@ -41,8 +42,8 @@
 #include "group/timers.cpp"
 #include "group/worker.cpp"
 
-// What a process has one of, with a lock that lives longer than an iteration: left out. Two have models of their own, which say
-// HC_MODEL_LIMITS or HC_MODEL_REAPER.
+// What a process has one of, with a lock that lives longer than an iteration: left out. The reaper has a model of its own,
+// which says HC_MODEL_REAPER; limits have one without the rest of the core.
 namespace hc {
 
 bool stops() { return false; }
@@ -53,7 +54,6 @@ void reaper_fork_child() {}
 void Expiry::lower(Group *, uint64_t) {}
 void Expiry::end() {}
 #endif
-#ifndef HC_MODEL_LIMITS
 void wake_sleepers(const void *) {}
 bool sentinel_ring() { return true; }
 void limits_stop() {}
@@ -64,7 +64,6 @@ bool Limited::end() { return false; }
 uint64_t Limited::ran() const { return 0; }
 Undisturbed::Undisturbed() : self_(nullptr) {}
 Undisturbed::~Undisturbed() {}
-#endif
 void sleepers_fork_child() {}
 void Stuck::list(Group *g) {
     group_ = g;
@@ -98,26 +97,6 @@ inline int atfork(void (*)(), void (*)(), void (*)()) { return 0; }
 #undef pthread_atfork
 
 namespace hc::model {
-
-// The threads of a model are fibers of one thread: each finds its own record in the thread-local variable.
-struct Records {
-    static inline ThreadRecord *of[Machine::kThreads];
-    static void at_switch(rl::thread_id_t from, rl::thread_id_t to) {
-        if (from >= 0) of[from] = this_thread;
-        this_thread = std::exchange(of[to], nullptr);
-    }
-    static void hand_to(unsigned thread) {  // the caller's
-        if (rl::thread_index() != thread) of[thread] = std::exchange(this_thread, nullptr);
-    }
-    static void forget() {
-        machine.at_switch = at_switch;
-        this_thread = nullptr;
-        std::fill(std::begin(of), std::end(of), nullptr);
-    }
-    static bool none() {
-        return this_thread == nullptr && std::all_of(std::begin(of), std::end(of), [](auto *r) { return r == nullptr; });
-    }
-};
 
 // A submitter's thread ends.
 inline void thread_ends() {

@@ -31,13 +31,13 @@ struct Expires : Staged<Threads, 1> {
     bool finished = false;
     Condition stuck;  // the worker begins when this is over
 
-    explicit Expires(uint64_t capacity = 0) {
+    explicit Expires(uint64_t capacity = 0, Kind kind = Kind::kStealing) {
         model_reaper = &own;
         own.runs = true;
         this->options.capacity = capacity;
         this->options.queue_expiry = 1;
         this->shut_down_at_end = false;
-        this->build(1);
+        this->build(1, kind);
         this->tasks[0].refused = 1;
     }
     static void body(void *p) {
@@ -119,6 +119,22 @@ struct StuckDetached : Expires<3, 2> {
         while (g->expiry.expired.load(memory_order_relaxed) != 2) yield();
         close();
         for (int i = 0; i < 2; i++) CHECK(told[i].dropped == 1);
+    }
+    void wait_to_work() override { stuck.wait(); }
+};
+
+// While the reaper looks for the first, another is queued, by one that does not fence for its push: it is seen, or the reaper is told.
+struct Unseen : Expires<3, 2> {
+    void submitter() override {
+        CHECK(submit_held(0) == Submit::kOk);
+        Submit why_not;
+        held[1] = make_task(g, options_of(1), &why_not);
+        const uint64_t at = hc::now() + 1;
+        held[1]->expires_at.store(at, memory_order_relaxed);
+        held[1]->enqueue();
+        g->expiry.queued(g, at);
+        for (int i = 0; i < 2; i++) wait(i, kNoHelp);
+        close();
     }
     void wait_to_work() override { stuck.wait(); }
 };
@@ -244,6 +260,34 @@ struct Drained : Expires<3, 1> {
     }
 };
 
+// Two submit: each has its records in a place of its own, which the reaper meets while it is made; or both to the queue of a shared
+// group, whose records are all in one.
+template <bool kShared>
+struct Two : Expires<4, 2> {
+    Two() : Expires(0, kShared ? Kind::kShared : Kind::kStealing) {}
+    Atomic<int> done;
+    void submit_one(int i) {
+        if (kShared) {
+            CHECK(submit_detached(i) == Submit::kOk);
+        } else {
+            CHECK(submit_held(i) == Submit::kOk);
+            wait(i, kNoHelp);
+        }
+    }
+    void submitter() override {
+        submit_one(0);
+        while (done.load(memory_order_acquire) == 0) yield();
+        close();
+        for (int i = 0; i < 2; i++) once(i);
+    }
+    void thread(unsigned i) override {
+        if (i != 3) return Expires::thread(i);
+        submit_one(1);
+        thread_ends();
+        done.store(1, memory_order_release);
+    }
+};
+
 // It is cancelled at that time.
 struct Cancelled : Expires<3, 1> {
     void submitter() override {
@@ -262,6 +306,7 @@ int main() {
     bool ok = true;
     ok &= holds<Stuck1>("stuck", 20'000);
     ok &= holds<StuckDetached>("stuck, detached", 20'000);
+    ok &= holds<Unseen>("unseen", 20'000);
     ok &= holds<Reused<kNoHelp>>("reused", 20'000);
     ok &= holds<Reused<0>>("reused, helped", 20'000);
     ok &= holds<ReusedForever>("reused, for ever", 20'000);
@@ -273,5 +318,7 @@ int main() {
     ok &= holds<Outlived>("outlived", 10'000);
     ok &= holds<Drained>("drained", 20'000);
     ok &= holds<Cancelled>("cancelled", 20'000);
+    ok &= holds<Two<false>>("two", 10'000);
+    ok &= holds<Two<true>>("two into one box", 10'000);
     return ok ? 0 : 1;
 }

@@ -2,8 +2,9 @@
 // it signals, none of which comes later than its end. The sentinel's own loop is written here once more, without its end.
 #include "model.h"
 //
-#define HC_MODEL_LIMITS
-#include "core.h"
+#include "group/group.h"
+#include "records.h"
+#include "stand_ins.h"
 
 // The process has one: the iteration's. Its definition becomes that of a pointer.
 #define limits (*model_limits)
@@ -16,7 +17,7 @@ using namespace hc::model;
 namespace {
 
 // One thread has tasks, the sentinel is another, and there may be one that cancels.
-struct Limit : CoreModel<3> {
+struct Limit : Model<3> {
     Limits own;
     ThreadRecord record;
     hc::Task task[3];
@@ -32,6 +33,7 @@ struct Limit : CoreModel<3> {
 
     Limit() {
         now = this;
+        Records::forget();
         model_limits = &own;
         machine.ticks = 100;  // a time is none of the states
         for (auto &t : task) t.state.store(hc::Task::kRunning, memory_order_relaxed);
@@ -77,6 +79,9 @@ struct Limit : CoreModel<3> {
 
 namespace hc {
 
+__thread ThreadRecord *this_thread = nullptr;
+bool task_stops(const Task *t) { return t->stopped(); }
+bool timer_stops(Timer *) { return false; }
 bool sentinel_ring() {
     Limit::now->bed.unpark();
     return true;

@@ -8,8 +8,9 @@ using namespace hc::model;
 
 namespace {
 
-// It expires while a worker pops it, and while its user has it carry another call: one that does not expire, or one that does.
-template <uint64_t kNext>
+// It expires while a worker pops it, and while its user has it carry another call: one that does not expire, or one that does. The first
+// may not expire either.
+template <uint64_t kFirst, uint64_t kNext>
 struct Expires : CoreModel<2> {
     static constexpr uint64_t kNow = 5;
     Recycler<Ticket> home;
@@ -25,7 +26,7 @@ struct Expires : CoreModel<2> {
         t->enqueue();
         return t;
     }
-    Ticket *t = with(run_first, kNow);
+    Ticket *t = with(run_first, kFirst);
     void thread(unsigned i) override {
         if (i == 0) {
             Ticket::run(t);
@@ -42,6 +43,7 @@ struct Expires : CoreModel<2> {
     void after() override {
         CHECK(ran[0] + expired[0] == 1);
         CHECK(ran[1] + expired[1] == 1);
+        CHECK(expired[0] == 0 || kFirst <= kNow);
         CHECK(expired[1] == 0 || kNext <= kNow);
     }
 };
@@ -49,8 +51,9 @@ struct Expires : CoreModel<2> {
 }  // namespace
 
 int main() {
-    bool ok = holds<Expires<UINT64_MAX>>("expires", 100'000);
-    ok &= holds<Expires<3>>("expires, and again", 100'000);
-    ok &= holds<Expires<7>>("expires, and then would later", 100'000);
+    bool ok = holds<Expires<5, UINT64_MAX>>("expires", 100'000);
+    ok &= holds<Expires<5, 3>>("expires, and again", 100'000);
+    ok &= holds<Expires<5, 7>>("expires, and then would later", 100'000);
+    ok &= holds<Expires<UINT64_MAX, 3>>("would never, and then expires", 100'000);
     return ok ? 0 : 1;
 }
