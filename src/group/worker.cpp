@@ -211,7 +211,9 @@ bool Worker::first_of_batch(Entry *out) {
 bool Worker::block() {
     const Roster::Block room = group_.roster.block();
     declared_.store(true, memory_order_relaxed);
-    if (room == Roster::Block::kRoom) group_.look_for_more([&] { return batch_.has_rest() || !kept.empty() || work_left(1, true) != 0 || group_.timers.uncovered(); });
+    if (room == Roster::Block::kRoom)
+        group_.look_for_more(
+            [&] { return batch_.has_rest() || !kept.empty() || work_left(1, true) != 0 || group_.timers.uncovered(); });
     return room != Roster::Block::kNoRoom;
 }
 

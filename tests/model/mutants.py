@@ -198,7 +198,7 @@ BY_HAND = [
     ('group/worker.cpp', 'look', r'bool found = run_batch\(\);', 'bool found = batch_.has_rest() && run_batch();'),
     ('group/sleep.cpp', 'look', r'if \(next == Next::kRest\) return rest;', ''),
     ('group/forks.cpp', 'wake', r'const Blocking declared;', ''),
-    ('group/worker.cpp', 'look', r'batch_\.has_rest\(\) \|\| (?=work_left)', ''),
+    ('group/worker.cpp', 'look', r'batch_\.has_rest\(\) \|\| (?=!kept)', ''),
     ('group/worker.cpp', 'look', r'(?<=        )settle\(\);', ''),
     ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ''),
     ('group/group.h', 'look', r'if \(Gate::parked\(word\) != 0\) return;', ''),
