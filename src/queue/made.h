@@ -34,8 +34,8 @@ class Made {
     }
 
     // take() -> a list of free ones, linked by `next`, which are destroyed. Returns how many.
-    template <class Take>
-    int64_t free(Take &&take, T *T::*next) {
+    template <class Take, class Next>
+    int64_t free(Take &&take, Next T::*next) {
         Locked l(lock_);
         if (walked_) return 0;
         int64_t n = 0;

@@ -12,6 +12,8 @@ namespace {
 struct Record {
     Plain<int> content{0};
     Plain<Record *> next_free{nullptr};
+    Record *made_before = nullptr;
+    bool goes = false;
     int owners = 0;
 };
 
