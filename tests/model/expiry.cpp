@@ -123,6 +123,27 @@ struct StuckDetached : Expires<3, 2> {
     void wait_to_work() override { stuck.wait(); }
 };
 
+// One has more time than the other, held or detached: the reaper comes again for it.
+template <bool kHeld>
+struct Later : Expires<3, 2> {
+    void submitter() override {
+        CHECK(submit_held(0) == Submit::kOk);
+        TaskOptions o = options_of(1);
+        o.queue_expiry = 30;
+        if (kHeld) {
+            CHECK(submit_task(g, o, &held[1]) == Submit::kOk);
+            wait(1, kNoHelp);
+        } else {
+            CHECK(submit_ticket(g, o) == Submit::kOk);
+            while (g->expiry.expired.load(memory_order_relaxed) != 2) yield();
+        }
+        wait(0, kNoHelp);
+        close();
+        CHECK(told[1].dropped == 1);
+    }
+    void wait_to_work() override { stuck.wait(); }
+};
+
 // While the reaper looks for the first, another is queued, by one that does not fence for its push: it is seen, or the reaper is told.
 struct Unseen : Expires<3, 2> {
     void submitter() override {
@@ -306,6 +327,8 @@ int main() {
     bool ok = true;
     ok &= holds<Stuck1>("stuck", 20'000);
     ok &= holds<StuckDetached>("stuck, detached", 20'000);
+    ok &= holds<Later<true>>("later", 10'000);
+    ok &= holds<Later<false>>("later, detached", 10'000);
     ok &= holds<Unseen>("unseen", 20'000);
     ok &= holds<Reused<kNoHelp>>("reused", 20'000);
     ok &= holds<Reused<0>>("reused, helped", 20'000);
