@@ -607,7 +607,8 @@ static void a_drop_may_fork(void) {
             gate_hold(g, &at);
             forked_drops = 0;
             the_child = 1;
-            hc_task_options options = options_of(count_task, &(atomic_int){0});
+            atomic_int none = 0;
+            hc_task_options options = options_of(count_task, &none);
             options.drop = forks_in_its_drop;
             int rc = HC_OK;
             while (rc == HC_OK && forked_drops == 0) rc = hc_task_submit(g, &options, NULL);
