@@ -288,17 +288,18 @@ HC_API int hc_group_destroy(hc_group *g);
 HC_API int hc_group_trim(hc_group *g);
 
 /* Changes the number of workers: min_workers and max_workers as in the options (0 there is the default). max_workers at most
- * hc_group_slots(). Does not wait: who is one too many goes to rest after its task, and ends after keep_alive.
+ * hc_group_slots(), which is max_workers + spare_workers of its creation. Does not wait: who is one too many goes to rest after its task, and ends after keep_alive.
  * Returns 0, HC_EINVAL, HC_ENOTSUP (HC_KIND_PINNED), HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_group_resize(hc_group *g, uint32_t min_workers, uint32_t max_workers);
 
 /* From now on the workers begin nothing: no task (but one that a worker is just about to begin), timer or fork. Tasks that run go
- * on; everything is accepted as before; who waits still helps with its own. To pause twice is to pause once. A shutdown resumes.
+ * on; everything is accepted as before; who waits still helps with its own; a drain waits for the resume if something is queued. To
+ * pause twice is to pause once. A shutdown resumes.
  * Returns 0, HC_EINVAL, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_group_pause(hc_group *g);
 HC_API int hc_group_resume(hc_group *g);
 
-/* The group whose task (or thread hook) the caller is in; NULL outside. Borrowed: take a reference to keep it. */
+/* The group whose task (or drop, or thread hook) the caller is in; NULL outside. Borrowed: take a reference to keep it. */
 HC_API hc_group *hc_group_current(void);
 
 /* The caller's number in that group: 0 <= index < hc_group_slots(), in tasks and thread hooks. -1 elsewhere, and in a task
@@ -374,7 +375,7 @@ enum {
  * group, first in, first out, whoever submits; they are taken one by one, in HC_KIND_PINNED by any worker. All other tasks are
  * normal. What runs is not interrupted. For each worker:
  *   HC_PRIORITY_HIGH  comes before all else, also before tasks that the worker has already taken up. But after 128 of them in a
- *                     row, the next is another (normal, LOW, or a timer that is due), if there is any.
+ *                     row, the next is a normal one or a timer that is due, if there is any.
  *   HC_PRIORITY_LOW   comes when there is nothing else. But while LOW is not empty, the worker begins one of it after at most 768
  *                     others.
  * Tasks of a serial or key that run in one turn, up to 16 (section 11), count as one here, and HIGH waits for the end of their turn.
@@ -405,13 +406,13 @@ HC_API void hc_task_ref(hc_task *t);
 HC_API void hc_task_unref(hc_task *t);
 
 /* A task ends with an outcome:
- *   HC_OK          fn has returned
+ *   HC_OK          fn has returned, cancelled meanwhile or not
  *   HC_EFAILED     fn has returned, and had called hc_task_fail(): see hc_task_error()
  *   HC_ECANCELED   it was cancelled before it began; its drop was told
  *   HC_ESHUTDOWN   its group was shut down before it began; its drop was told
  *   HC_EEXPIRED    it was queued for longer than its queue_expiry; its drop was told
  *   HC_ELIMIT      fn has returned, but ran past its run_limit (whatever hc_task_fail() said: hc_task_error() still tells)
- *   HC_EDROPPED    the queue was full, see HC_FULL_DROP_NEWEST; its drop was told
+ *   HC_EDROPPED    the queue was full, see HC_FULL_DROP_NEWEST and _OLDEST; its drop was told
  * or, for a promise, whatever hc_task_complete() said. */
 
 /* Waits until the task has ended; *outcome (unless NULL) is then its outcome. Meanwhile the caller helps, with its own
@@ -816,7 +817,7 @@ HC_API void hc_serial_unref(hc_serial *s);
  * fork that another thread runs does not see it); of nested waits, the eight outermost tasks that a thread runs on top of each other
  * have their limits.
  *
- * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set(): a task that has run past its limit, or is cancelled while it runs,
+ * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set() (without, it only implies HC_TASK_WORKER_ONLY): a task that has run past its limit, or is cancelled while it runs,
  * also gets that signal, so that a system call in which it waits fails with EINTR: again and again (after 2 ms, 4, ... 128), for one
  * may come just before the call, until the body has returned. None comes to what the thread does next, nor to a task that it runs
  * while this one waits by hc_task_wait() and its like. The body must bear EINTR anywhere; it may block the signal.
@@ -824,7 +825,9 @@ HC_API void hc_serial_unref(hc_serial *s);
  * QUEUE_EXPIRY counts from the submit (of a continuation: from when it could have begun). A task that has not begun by then will
  * not: it comes back through its drop, or on_unrun, with HC_EEXPIRED, which is also its outcome: on the worker that would have begun
  * it, or, when all are busy or the group is paused, on a thread of the library, which hands back those of all groups, one after the
- * other: such a drop should not block. Until a worker comes across it, such a task still counts as queued. */
+ * other, in no order: such a drop should not block (there, hc_group_current() is its group). Until a worker comes across what is left
+ * of it, such a task takes its room and counts as queued, as a cancelled one does: in a group that is paused, until it resumes. Timers
+ * do not expire. */
 
 /* ---- 13 Seeing inside ----------------------------------------------------------------------------------------------- */
 
@@ -836,7 +839,8 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint64_t submitted;         /* tasks accepted into a queue since creation */
     uint64_t started;           /* of those: begun */
     uint64_t finished;          /* of those: ended */
-    uint64_t unrun;             /* accepted, but handed back */
+    uint64_t unrun;             /* accepted, but handed back by a shutdown or an overload policy. Those that were cancelled, or have
+                                   expired, count as queued until a worker comes across them, then as started and finished */
     uint64_t queued;            /* accepted, neither begun nor handed back */
     uint64_t lanes;             /* queues of submitters, free ones included */
     /* Contention, since creation: divide by `finished`. */
@@ -853,7 +857,7 @@ typedef struct hc_group_stats_data { /* a snapshot, exact when the group is idle
     uint32_t workers_max;       /* the present max_workers */
     uint32_t cpus;              /* usable CPUs, when the group was created; 0: its max_workers did not come from them */
     uint32_t cpus_from;         /* HC_CPUS_FROM_...: what limits them */
-    uint64_t expired;           /* tasks handed back with HC_EEXPIRED: by workers (then also counted in `finished`), or the reaper */
+    uint64_t expired;           /* tasks handed back with HC_EEXPIRED */
     uint64_t overran;           /* tasks that have run past their limit, and returned */
 } hc_group_stats_data;
 
@@ -867,7 +871,8 @@ HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t 
 
 /* Why is it stuck? Writes what the group is doing, in some pieces, through write(user, text, n), on this thread: a sentence of
  * diagnosis, the counts, and each worker with its state, its task (label, function, how long, to some milliseconds) and its stack.
- * The group goes on meanwhile; no lock is held while `write` is called. A result of `write` other than 0 ends the dump.
+ * The group goes on meanwhile (but see hc_signal_set() for calls that a question for a stack ends early); no lock is held while `write`
+ * is called. A result of `write` other than 0 ends the dump.
  *
  * Stacks need libunwind (HC_FEATURE_STACKS) and a signal: see hc_signal_set(). Without, and where a worker does not answer, the
  * dump says so. It asks all workers at once and waits at most 40 ms for them.
