@@ -53,7 +53,7 @@
  * FORK. In a forked child the groups of the parent answer HC_EFORKED, whatever they are asked; new groups work.
  * EXIT. exit() with live groups is fine: workers are neither joined nor waited for. Destroy a group first if its tasks
  * must be finished.
- * SIGNALS. Workers are started with all asynchronous signals blocked, but for the one that you lend with hc_signal_set();
+ * SIGNALS. Workers are started with all asynchronous signals blocked, but for those that you lend with hc_signal_set();
  * see hc_thread_sigmask_restore().
  * CALLBACKS must return: no longjmp, exception or pthread_exit may leave one.
  */
@@ -288,7 +288,8 @@ HC_API int hc_group_destroy(hc_group *g);
 HC_API int hc_group_trim(hc_group *g);
 
 /* Changes the number of workers: min_workers and max_workers as in the options (0 there is the default). max_workers at most
- * hc_group_slots(), which is max_workers + spare_workers of its creation. Does not wait: who is one too many goes to rest after its task, and ends after keep_alive.
+ * hc_group_slots(), which is max_workers + spare_workers of its creation. Does not wait: who is one too many goes to rest after its
+ * task, and ends after keep_alive.
  * Returns 0, HC_EINVAL, HC_ENOTSUP (HC_KIND_PINNED), HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_group_resize(hc_group *g, uint32_t min_workers, uint32_t max_workers);
 
@@ -378,7 +379,7 @@ enum {
  *                     row, the next is a normal one or a timer that is due, if there is any.
  *   HC_PRIORITY_LOW   comes when there is nothing else. But while LOW is not empty, the worker begins one of it after at most 768
  *                     others.
- * Tasks of a serial or key that run in one turn, up to 16 (section 11), count as one here, and HIGH waits for the end of their turn.
+ * Tasks of a serial or key that run in one turn, up to 16 (section 11), count as one here; HIGH ends the turn, after the task that runs.
  * A full group: HC_FULL_DROP_OLDEST takes out LOW first, and nothing above the new one, which otherwise comes back itself;
  * HC_FULL_RUN runs any. Not yet together with a scope, serial or key: HC_EINVAL. */
 enum { HC_PRIORITY_NORMAL = 0, HC_PRIORITY_HIGH = 1, HC_PRIORITY_LOW = 2 };
@@ -699,8 +700,8 @@ HC_API void hc_timer_options_init(void *options, uint32_t size);
  * The series of a timer ends once: when it is cancelled, when its last handle goes, or, if a firing is pending, when
  * its group is shut down; without a handle also when it has fired its last. Then, and not while the body runs, `drop` is
  * called with `arg`, though it may have run: with HC_OK if no firing was pending, otherwise with HC_ECANCELED or
- * HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory; or, with a key, HC_EDROPPED: see HC_FULL_DROP_OLDEST). Without a drop, the group's on_unrun is told of a pending
- * firing that is lost, unless you have cancelled it. A timer that fires once and has a handle ends with its handle, not
+ * HC_ESHUTDOWN (or HC_ENOMEM: its next time found no memory; or, with a key, HC_EDROPPED: see HC_FULL_DROP_OLDEST). Without
+ * a drop, the group's on_unrun is told of a pending firing that is lost, unless you have cancelled it. A timer that fires once and has a handle ends with its handle, not
  * with its firing: it may be armed again. While a body runs nothing is pending, unless it was armed meanwhile.
  * Returns 0, HC_EINVAL (also: without a handle, and never), HC_ENOMEM, HC_ESHUTDOWN, HC_EFORKED. */
 HC_API int hc_timer_create(hc_group *g, const hc_timer_options *options, hc_timer **out);
@@ -775,8 +776,9 @@ HC_API int hc_poll(void *fds, uint32_t n, uint64_t timeout);
  * The tasks of a key take turns with everything else in the group: some 16 of them, or 100 us, then others. A cancelled one is
  * left out. What HC_SHUTDOWN_NOW hands back comes back in the same order, and after the one that was running. After a shutdown nothing
  * gets an order any more (of a scope's tasks, too), but for continuations, as they are promised.
- * Only workers run such tasks. HC_FULL_RUN: their submitter does not run them, they are queued above the capacity.
- * HC_KIND_SHARED and HC_KIND_PINNED: a key that has work waits in the queue as one task. HC_FULL_DROP_OLDEST takes out its oldest.
+ * Only workers run such tasks (but for what is left after a shutdown: whoever waits or hands back may run that). HC_FULL_RUN: their
+ * submitter does not run them, they are queued above the capacity. HC_KIND_SHARED and HC_KIND_PINNED: a key that has work waits in
+ * the queue as one task. HC_FULL_DROP_OLDEST, where it comes across a key, takes out that key's oldest.
  * WAITING for a task that has an order does not help with it: it would be out of its turn. Inside of a task, such a wait counts as
  * blocking (section 10); where no other worker may come, use HC_WAIT_HELP_ANY, or it lasts for ever. To wait, inside of a task, for
  * a later one of the same order is HC_EDEADLK. */
@@ -807,7 +809,7 @@ HC_API void hc_serial_unref(hc_serial *s);
 /* ---- 12 Limits ------------------------------------------------------------------------------------------------------- */
 
 /* A task may be given a time to run, and a time to be queued: in its options, or, for all tasks that bring none, in those of the
- * group. No time is taken to be over early; one of a second and more may be taken up to 10 ms late.
+ * group. No time is taken to be over early; one of a second and more may be taken up to 20 ms late.
  *
  * RUN_LIMIT counts from the moment that the body begins. When it is over, the body is told, and goes on: nothing stops code that
  * does not look. It sees hc_task_cancelled() become 1; hc_sleep(), hc_poll() and waits with HC_WAIT_INTERRUPTIBLE end at once, with
@@ -817,7 +819,8 @@ HC_API void hc_serial_unref(hc_serial *s);
  * fork that another thread runs does not see it); of nested waits, the eight outermost tasks that a thread runs on top of each other
  * have their limits.
  *
- * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set() (without, it only implies HC_TASK_WORKER_ONLY): a task that has run past its limit, or is cancelled while it runs,
+ * HC_TASK_INTERRUPT, with a limit_signo lent by hc_signal_set() (without, it only implies HC_TASK_WORKER_ONLY): a task that has run
+ * past its limit, or is cancelled while it runs,
  * also gets that signal, so that a system call in which it waits fails with EINTR: again and again (after 2 ms, 4, ... 128), for one
  * may come just before the call, until the body has returned. None comes to what the thread does next, nor to a task that it runs
  * while this one waits by hc_task_wait() and its like. The body must bear EINTR anywhere; it may block the signal.
@@ -876,8 +879,8 @@ HC_API int hc_group_stats(const hc_group *g, hc_group_stats_data *out, uint32_t 
  *
  * Stacks need libunwind (HC_FEATURE_STACKS) and a signal: see hc_signal_set(). Without, and where a worker does not answer, the
  * dump says so. It asks all workers at once and waits at most 40 ms for them.
- * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued", "queued_high", "submitted",
- * "workers_alive", ...) and "workers", an array of objects with "index", "thread", "state" ("running", "blocked", "searching",
+ * Text is for people, and changes. JSON is one object: "group", "diagnosis", "closed", "paused", the counts ("queued",
+ * "queued_high", "submitted", "workers_alive", ...) and "workers", an array of objects with "index", "thread", "state" ("running", "blocked", "searching",
  * "parked", "resting"), in a task also "task", "label", "ns" and "asleep", and either "stack", innermost first, or "no_stack",
  * why not. More may be added. Any thread, tasks of the group included.
  * Returns 0, HC_EINVAL, HC_ENOMEM, HC_ECANCELED (`write` ended it), HC_EFORKED. */

@@ -1,4 +1,5 @@
 // What happens at the end of a task: listeners are told, and what waited for it alone goes on.
+#include "group/callback.h"
 #include "group/registry.h"
 #include "group/scope.h"
 #include "group/tasks.h"
@@ -84,12 +85,15 @@ bool follow_in_turn(Group *g, Task *t, Task **ready) {
         case Turn::kQueued: wake_waiters(t); return true;
         case Turn::kYours: break;
     }
-    if (t->claim(Task::kQueued)) {
-        if (!run_body(g, t)) return true;
-        end(t, outcome_after_run(t), ready);
-    }
-    task_release(t);
-    end_turn(line);
+    in_callback(g, [&] {
+        if (t->claim(Task::kQueued)) {
+            const InTurn here(line);
+            if (!run_body(g, t)) return;
+            end(t, outcome_after_run(t), ready);
+        }
+        task_release(t);
+        end_turn(line);
+    });
     return true;
 }
 
@@ -124,7 +128,7 @@ void follow(Task *t, Task **ready, bool ran) {
         }
         task_release(t);
     }
-    if (t->order && s == Submit::kClosed && g.get() != nullptr && registry::inside(g.get()) && !g->gate.has(Gate::kNow)) {
+    if (t->order && s == Submit::kClosed && g.get() != nullptr && (ran || registry::inside(g.get())) && !g->gate.has(Gate::kNow)) {
         if (follow_in_turn(g.get(), t, ready)) return;
         s = Submit::kNoMemory;
     }

@@ -21,7 +21,7 @@
 //   field            written by                                      read by
 //   at, signals      as above                                        anyone
 //   task, timer      the thread, while at == kFree                   the sentinel, while `at` is busy
-//   again, pause     the sentinel                                    the sentinel
+//   again, pause     the thread, while at == kFree; the sentinel     the sentinel, while `at` is busy
 //   depth            the thread                                      the thread
 //   asked            the sentinel                                    both
 //   answered         the thread, its signal handler included         both

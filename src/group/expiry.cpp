@@ -32,6 +32,7 @@ void Expiry::reap(Group *g) {
     {
         registry::Borrowed frame(g);
         g->each_box([&](Outbox &o) {
+            if (g->foreign()) return;  // a drop has forked, and this is the child
             o.tickets.made.walk([&](Ticket *t) {
                 Ticket::Call call;
                 if (t->expire(begin, &call))

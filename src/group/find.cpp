@@ -97,7 +97,7 @@ void Worker::find_between() {
     if (group_.gate.has(Gate::kNow) || find_first() || high_in_row_ != kHighInARow) return;
     timers_turn_ = !timers_turn_;
     Timers &timers = group_.timers;
-    if (!timers_turn_ || timers.next() == kNever) return;
+    if (!timers_turn_ || timers.next() == kNever || group_.winding_up()) return;
     const uint64_t at = now();
     if (timers.next() > at) return;
     inserted_ += batch_.insert([&](Entry *out) { return timers.take_due(&group_, out, 1, at); });

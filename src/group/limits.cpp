@@ -57,7 +57,6 @@ bool stopped(const Deadline &x) {
 }
 
 void open(Deadline &x) {
-    unblock_signal(limit_signal());
     x.signals.store(Deadline::kMay, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
@@ -171,6 +170,7 @@ Limited::Limited(ThreadRecord *self, uint64_t ns, Task *task, Timer *timer, bool
     x.at.store(time_, memory_order_release);  // pairs with the acquire in look()
     if ((interrupts_ = interrupt && limit_signal() != 0)) {
         limits.interruptible.fetch_add(1, memory_order_relaxed);
+        unblock_signal(limit_signal());
         open(x);
     }
     light_fence();  // pairs with heavy_fence in limits_look(): at | look_at

@@ -26,11 +26,13 @@ Keys *keys_of(Group *g, Submit *why_not) {
     Locked l(registry::lock);
     Keys *made = g->keys.load(memory_order_relaxed);
     if (made != nullptr) return made;
-    *why_not = Submit::kClosed;
-    if (g->closed()) return nullptr;
     *why_not = Submit::kNoMemory;
     if ((made = memory::make<Keys>(g)) != nullptr) g->keys.store(made, memory_order_release);  // pairs with the acquires
     return made;
+}
+
+uint16_t inbox_of_key(const Group *g, uint64_t hash) {
+    return static_cast<uint16_t>(g->options().kind == Kind::kPinned ? hash % g->roster.slots() : 0);
 }
 
 // Under the lock of `s`. nullptr: no memory.
@@ -38,15 +40,16 @@ Line *line_of(Group *g, LineShard &s, const Ordering &o, uint64_t hash) {
     if (o.serial != nullptr) return &o.serial->line;
     Line *l = s.line_of(o.key, hash);
     if (l == nullptr || l->count != 0) return l;
-    l->inbox = static_cast<uint16_t>(g->options().kind == Kind::kPinned ? hash % g->roster.slots() : 0);
+    l->inbox = inbox_of_key(g, hash);
     l->sticky = o.mode == Ordering::kSticky && g->inbox_count == 0;
     return l;
 }
 
 // Under its shard's lock: the line is idle again. The serial whose reference is to be given back without the lock.
 Serial *idle(Line *l) {
-    if (l->serial == nullptr) l->shard->forget(l);
-    return l->serial;
+    Serial *s = l->serial;
+    if (s == nullptr) l->shard->forget(l);  // and it may be gone
+    return s;
 }
 
 void raise(Atomic<uint64_t> &n, uint64_t by = 1) {  // under the shard's lock
@@ -92,10 +95,10 @@ Submit put_in(Group *g, const Ordering &o, Entry e, Outbox *out) {
 }
 
 // Room for e. False: it is dealt with, *result says how.
-bool take_room(Group *g, Outbox *out, Entry e, Submit *result) {
+bool take_room(Group *g, const Ordering &o, Outbox *out, Entry e, Submit *result) {
     if (!g->budget.bounded()) return true;
     WhenFull full{g->options().full, g->options().full_timeout};
-    Inbox *in = g->inbox_count == 0 ? nullptr : g->inboxes;
+    Inbox *in = g->inbox_count == 0 ? nullptr : &g->inboxes[o.serial != nullptr ? o.serial->line.inbox : inbox_of_key(g, Keys::hash(o.key))];
     Outbox *box = in == nullptr ? out : &in->box;
     uint64_t granted = 0;
     for (;;) {
@@ -200,9 +203,7 @@ void run(Line *l, Had had, bool done = false) {
     Group *g = l->shard->group;
     const Gate &gate = g->gate;
     const bool limits = g->limits();
-    ThreadRecord *self = this_thread;
-    const InLine here{l, self->in_line};
-    self->in_line = &here;
+    const InTurn here(l);
     const uint32_t blocking = blocking_depth();
     uint64_t since = 0;
     for (uint32_t ran = 0, there = 1;;) {
@@ -241,10 +242,16 @@ void run(Line *l, Had had, bool done = false) {
         }
         there = std::min(there, kQuantum - ran);
     }
-    self->in_line = here.outer;
 }
 
 }  // namespace
+
+InTurn::InTurn(const Line *l) : self_(this_thread), here_{l, self_ == nullptr ? nullptr : self_->in_line} {
+    if (self_ != nullptr) self_->in_line = &here_;
+}
+InTurn::~InTurn() {
+    if (self_ != nullptr && this_thread == self_) self_->in_line = here_.outer;  // not in the child of a fork
+}
 
 void Serial::unref() {
     if (refs_.fetch_sub(1, memory_order_acq_rel) != 1) return;  // pairs with itself: all use before the end
@@ -271,7 +278,7 @@ Submit submit_in_order(Group *g, const Ordering &o, Entry e) {
     registry::Call call(g);
     Outbox *out = nullptr;
     Submit s = enter(g, &out);
-    if (s != Submit::kOk || !take_room(g, out, e, &s)) return s;
+    if (s != Submit::kOk || !take_room(g, o, out, e, &s)) return s;
     s = put_in(g, o, e, out);
     if (s != Submit::kOk) g->give_room(1);
     return s;

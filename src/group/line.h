@@ -35,6 +35,7 @@ namespace hc {
 class Group;
 enum class Submit;
 struct LineShard;
+struct ThreadRecord;
 
 struct alignas(32) Link {  // a task in a line
     void (*fn)(void *) = nullptr;
@@ -69,6 +70,17 @@ struct alignas(64) Line {
 struct InLine {
     const Line *line;
     const InLine *outer;
+};
+class InTurn {
+  public:
+    explicit InTurn(const Line *l);
+    ~InTurn();
+    InTurn(const InTurn &) = delete;
+    InTurn &operator=(const InTurn &) = delete;
+
+  private:
+    ThreadRecord *const self_;
+    const InLine here_;
 };
 
 class Serial {

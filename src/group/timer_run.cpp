@@ -74,7 +74,10 @@ void queue_in_order(Timer *t, const Ordering &order) {
         switch (take_turn(g, order, e, &line)) {
             case Turn::kQueued: return;
             case Turn::kYours:
-                run_timer_in_turn(t);
+                {
+                    const InTurn here(line);
+                    run_timer_in_turn(t);
+                }
                 if (!g->foreign()) end_turn(line);
                 return;
             case Turn::kNoMemory: s = Submit::kNoMemory;

@@ -244,6 +244,10 @@ bool Worker::help() {
         if (what == Found::kFork) run_stolen();
     }
     inside_--;
+    if (!kept.empty() && !group_.watches_kept() && !group_.foreign()) {  // the task that waits may go on for long
+        light_fence();  // pairs with heavy_fence in park(): kept | the word
+        group_.after_publish();
+    }
     return found;
 }
 

@@ -19,7 +19,7 @@ class Made {
         return t;
     }
 
-    // visit(T *) -> go on? One walker at a time.
+    // visit(T *) -> go on? Otherwise this is the child of a fork. One walker at a time.
     template <class Visit>
     void walk(Visit &&visit) {
         T *t;
@@ -28,7 +28,8 @@ class Made {
             walked_ = true;
             t = last_;
         }
-        while (t != nullptr && visit(t)) t = t->made_before;
+        for (; t != nullptr; t = t->made_before)
+            if (!visit(t)) return;
         Locked l(lock_);
         walked_ = false;
     }

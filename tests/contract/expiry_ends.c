@@ -259,8 +259,10 @@ static void in_a_child(void) {
     CHECK_OK(hc_group_destroy(g));
 }
 
+static bool in_the_child;
 static void forks(void *arg, int32_t why) {
     doer *d = arg;
+    CHECK(!in_the_child); /* what else has expired is the parent's to hand back */
     CHECK_RC(why, HC_EEXPIRED);
     CHECK_EQ(check_fork(in_a_child, 60), 0); /* a child that goes on, */
     fflush(NULL);
@@ -270,6 +272,7 @@ static void forks(void *arg, int32_t why) {
         CHECK_RC(hc_group_drain(d->g, 0), HC_EFORKED);
         /* The one does not follow a fork of a process with threads; for the other, what is forgotten, not freed, is a leak. */
         if (CHECK_TSAN || CHECK_ASAN) _exit(0);
+        in_the_child = true;
         return;
     }
     int status = -1;
@@ -291,6 +294,25 @@ static void a_drop_forks(void) {
         hc_task_unref(t);
         UNTIL(d.done == i + 1);
     }
+    CHECK_OK(hc_group_destroy(d.g));
+}
+
+static void *submits_one_that_forks(void *arg) {
+    doer *d = arg;
+    hc_task_options options = options_of(must_not_run, d);
+    options.drop = forks;
+    options.queue_expiry = 30000000;
+    CHECK_OK(hc_task_submit(d->g, &options, NULL));
+    CHECK_OK(hc_task_submit(d->g, &options, NULL));
+    return NULL;
+}
+static void a_drop_forks_and_more_have_expired(void) {
+    doer d = {group_of(1), 0, 0};
+    CHECK_OK(hc_group_pause(d.g));
+    pthread_t other = thread_start(submits_one_that_forks, &d);
+    submits_one_that_forks(&d);
+    thread_join(other);
+    UNTIL(d.done == 4);
     CHECK_OK(hc_group_destroy(d.g));
 }
 
@@ -347,5 +369,6 @@ int main(void) {
     RUN(a_drop_submits_and_trims);
     RUN(a_drop_destroys_its_group);
     RUN(a_drop_forks);
+    RUN(a_drop_forks_and_more_have_expired);
     return 0;
 }

@@ -486,6 +486,32 @@ static void no_memory_loses_none(void) {
     }
 }
 
+/* The group has never had an order before. */
+static atomic_int followed;
+static void is_followed(void *arg) {
+    (void)arg;
+    CHECK_OK(hc_group_shutdown(hc_group_current(), HC_SHUTDOWN_DRAIN));
+    hc_task_options options = options_of(count_task, &followed);
+    options.key_mode = HC_KEY_PLAIN;
+    CHECK_OK(hc_task_then(hc_task_current(), &options, NULL));
+}
+static void a_continuation_gets_its_order_after_a_shutdown(void) {
+    for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
+        hc_group_options group = HC_GROUP_OPTIONS_INIT;
+        group.kind = kind;
+        group.max_workers = 2;
+        hc_group *g = fixed_with(&group);
+        followed = 0;
+        hc_task_options options = options_of(is_followed, NULL);
+        hc_task *t;
+        CHECK_OK(hc_task_submit(g, &options, &t));
+        CHECK_OK(hc_group_await(g, HC_NEVER));
+        CHECK_EQ(followed, 1);
+        hc_task_unref(t);
+        CHECK_OK(hc_group_destroy(g));
+    }
+}
+
 /* Timers of the same key as tasks, those that repeat and those that fire once, also after a shutdown that keeps the latter. */
 enum { n_fire_once = 50 };
 static track fired_on;
@@ -575,6 +601,7 @@ int main(void) {
     RUN(a_pause_and_a_resize_keep_the_order);
     RUN(a_pause_stops_a_key);
     RUN(timers_take_their_turn);
+    RUN(a_continuation_gets_its_order_after_a_shutdown);
 #if !CHECK_TSAN /* that tool does not follow a fork of a process with threads */
     RUN(a_forked_child_runs_none);
 #endif
