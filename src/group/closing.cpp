@@ -47,7 +47,7 @@ void Group::let_end() {
 }
 
 void Group::hand_back(Entry e, int32_t why) {
-    if (e.fn == run_timer || e.fn == run_timer_in_turn) return hand_back_timer(static_cast<Timer *>(e.arg), why);
+    if (e.fn == run_timer || e.fn == queue_timer) return hand_back_timer(static_cast<Timer *>(e.arg), why);
     if (e.fn == run_task) return hand_back_task(static_cast<Task *>(e.arg), why);
     if (e.fn == run_line) return hand_back_line(static_cast<Line *>(e.arg), why);
     if (e.fn == Scope::run_next) return static_cast<Scope *>(e.arg)->hand_back_next(why);

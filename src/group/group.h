@@ -119,18 +119,21 @@ class Group {
     // not fenced, and left its task to whoever was searching, who may look too early: that one looks again, with a fence.
     template <class Work>
     void look_for_more(Work &&work) {
-        uint64_t word = gate.read();
+        const uint64_t word = gate.read();
         if (Gate::parked(word) != 0) return;  // whoever publishes meets that one
         if (Gate::searching(word) != 0) {
-            more_room_.store(true, memory_order_relaxed);
-            atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in found_work(): more_room_ | the word
-            word = gate.read();
-            if (Gate::searching(word) != 0) return;
+            more_room();
+            if (Gate::searching(gate.read()) != 0) return;
         }
         if (work() && wake_one()) return;
         if (options_.kind == Kind::kStealing) divert_forks();
         heavy_fence();  // pairs with light_fence in a submit and in publish(): the word, the limit | the queues
         if (work()) wake_one();
+    }
+    // Word for those who search that there is a place more, also one that could not be filled.
+    void more_room() {
+        more_room_.store(true, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in found_work(): more_room_ | the word
     }
     // By a searcher that has found something, before it looks for what else there is. True: with a heavy_fence.
     bool take_more_room() { return more_room_.load(memory_order_relaxed) && more_room_.exchange(false, memory_order_relaxed); }

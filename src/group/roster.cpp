@@ -84,6 +84,7 @@ bool Roster::bring(Group &g) {
         count_active(-1);
         if (wanted_ == leaving_) {
             gate_->did_not_come();
+            g.more_room();
             return false;
         }
         wanted_ = wanted_ + 1;
@@ -177,6 +178,7 @@ bool Roster::bury(Worker &w) {
                     return true;
                 }
                 gate_->did_not_come();
+                w.group().more_room();
                 owed = true;
             }
         }

@@ -38,6 +38,7 @@ void Stuck::look(Group &g) {
 void Stuck::retry(Group &g) {
     retry_at_ = kNever;
     owed_.exchange(false, memory_order_acquire);  // pairs with the release in owe(): owed_ | the task
+    heavy_fence();  // pairs with light_fence in a submit that saw neither room nor anybody parked: the word | the queues
     bool refused = !g.closed() && !g.fill_up();
     if (!refused && Gate::places(g.gate.read()) != 0 && g.work_waits()) g.wake_one(1, &refused);
     if (refused) retry_at_ = after(kRetry);

@@ -115,7 +115,7 @@ bool run_body(Group *g, Task *t) {
 
 void run_entry(Group *g, Entry e) {
     const Ticket::Fn fn = e.fn;
-    const bool bare = fn != run_task && fn != Ticket::run && fn != Scope::run_next && fn != run_timer && fn != run_timer_in_turn && fn != run_line;
+    const bool bare = fn != run_task && fn != Ticket::run && fn != Scope::run_next && fn != run_timer && fn != queue_timer && fn != run_line;
     ThreadRecord *self = bare && g->limits() ? registry::record() : nullptr;
     if (self == nullptr) return fn(e.arg);
     Limited limited(self, g->options().run_limit, nullptr, nullptr, false);

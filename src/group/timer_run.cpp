@@ -25,15 +25,22 @@ Ending drop_entry(Shard &s, Timer *t, int32_t why = kWhyShutdown) {
     return ending;
 }
 
+struct Body {
+    const char *label = nullptr;
+    uint64_t run_limit;
+    bool interrupt = false;
+};
+
 // Before the body: is there one to run? Otherwise the entry is dead, and perhaps the series ends.
-bool begin_run(Shard &s, Timer *t, const char **label, Ending *ending) {
+bool begin_run(Shard &s, Timer *t, Body *body, Ending *ending) {
     Locked l(s.lock);
     if (t->state != kDue || (s.closed && repeats(t))) {
         *ending = drop_entry(s, t);
         return false;
     }
     t->state = kRunning;
-    if (const Series *series = series_of(t)) *label = series->label;
+    body->run_limit = static_cast<Group *>(s.group)->options().run_limit;
+    if (const Series *series = series_of(t)) *body = {series->label, series->run_limit, series->interrupt};
     return true;
 }
 
@@ -64,10 +71,14 @@ uint64_t end_run(Shard &s, Timer *t, Ending *ending) {
     return first ? time : UINT64_MAX;
 }
 
+}  // namespace
+
 // It is due, and has a key: its body takes its turn.
-void queue_in_order(Timer *t, const Ordering &order) {
-    Group *g = t->shard->group;
-    const Entry e{run_timer_in_turn, t};
+void queue_timer(void *timer) {
+    auto *t = static_cast<Series *>(timer);
+    const Ordering order = t->order;
+    Group *g = this_thread->now->group;
+    const Entry e{run_timer, t};
     Submit s = submit_ready_in_order(g, order, e);
     if (s == Submit::kClosed && !g->gate.has(Gate::kNow)) {
         Line *line;
@@ -76,7 +87,7 @@ void queue_in_order(Timer *t, const Ordering &order) {
             case Turn::kYours:
                 {
                     const InTurn here(line);
-                    run_timer_in_turn(t);
+                    run_timer(t);
                 }
                 if (!g->foreign()) end_turn(line);
                 return;
@@ -86,32 +97,22 @@ void queue_in_order(Timer *t, const Ordering &order) {
     if (s != Submit::kOk) hand_back_timer(t, s == Submit::kNoMemory ? kWhyNoMemory : kWhyShutdown);
 }
 
-}  // namespace
-
 void run_timer(void *timer) {
-    auto *t = static_cast<Timer *>(timer);
-    if (const Series *series = series_of(t); series != nullptr && series->order) return queue_in_order(t, series->order);
-    run_timer_in_turn(t);
-}
-
-void run_timer_in_turn(void *timer) {
     auto *t = static_cast<Timer *>(timer);
     Shard &s = *t->shard;
     Ending ending;
-    const char *label = nullptr;
-    if (!begin_run(s, t, &label, &ending)) return finish(s, ending);
+    Body body;
+    if (!begin_run(s, t, &body, &ending)) return finish(s, ending);
     {
-        Group *g = s.group;
-        const Series *series = series_of(t);
-        Limited limited(this_thread, series != nullptr ? series->run_limit : g->options().run_limit, nullptr, t,
-                        series != nullptr && series->interrupt);
+        Group *g = this_thread->now->group;
+        Limited limited(this_thread, body.run_limit, nullptr, t, body.interrupt);
         Context here = *this_thread->now;
-        here.label = label;
+        here.label = body.label;
         here.timer = t;
         here.deadline = limited.deadline();
         const registry::Within within(this_thread, here);
         t->fn(t->arg);
-        if (limited.end()) ran_past(g, {t->fn, t->arg}, label, limited.ran());
+        if (limited.end()) ran_past(g, {t->fn, t->arg}, body.label, limited.ran());
     }
     if (s.generation != registry::generation) return;  // it has forked, and this is the child
     const uint64_t first = end_run(s, t, &ending);

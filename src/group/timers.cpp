@@ -57,7 +57,8 @@ uint32_t Timers::take_due(Group *g, Entry *out, uint32_t most, uint64_t now) {
                 t->state = kDue;
                 if (t->has(kEntry)) return;  // an entry of its last time is still on its way, and will do
                 t->set(kEntry);
-                out[n++] = {run_timer, t};
+                const Series *series = series_of(t);
+                out[n++] = {series != nullptr && series->order ? queue_timer : run_timer, t};
             });
             s->fired.store(s->fired.load(memory_order_relaxed) + n, memory_order_relaxed);
             s->changed();

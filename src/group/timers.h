@@ -96,8 +96,8 @@ void timer_ref(Timer *t);
 void timer_unref(Timer *t);
 bool timer_stops(Timer *t);  // has its series ended, though its body runs?
 
-void run_timer(void *timer);          // the entry's fn
-void run_timer_in_turn(void *timer);  // the same, in its line
+void run_timer(void *timer);    // the entry's fn
+void queue_timer(void *timer);  // the same of one that has a key
 void hand_back_timer(Timer *t, int32_t why);  // an entry that will not run
 uint32_t hand_back_pending(Group *g, Shard &s);  // see Timers::hand_back_some()
 

@@ -17,7 +17,7 @@ constexpr uint64_t kWhile = 2'000'000;      // ns, for the queue to grow
 
 // The user's function, where an entry carries it.
 uintptr_t fn_of(const Entry &e) {
-    const bool ours = e.fn == run_task || e.fn == run_timer || e.fn == run_timer_in_turn || e.fn == Ticket::run || e.fn == Scope::run_next || e.fn == run_line;
+    const bool ours = e.fn == run_task || e.fn == run_timer || e.fn == queue_timer || e.fn == Ticket::run || e.fn == Scope::run_next || e.fn == run_line;
     return ours ? 0 : reinterpret_cast<uintptr_t>(e.fn);
 }
 
