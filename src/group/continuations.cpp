@@ -33,7 +33,11 @@ namespace {
 // Ended, and with it the claim. Those who sleep are woken; tasks that had only this one to wait for go to *ready, each with a ref.
 void end(Task *t, int32_t outcome, Task **ready) {
     t->outcome = outcome;
-    if (Scope *s = t->scope) s->ended(t);
+    if (Scope *s = t->scope) {
+        if (t->order) s->ref();  // no note does, and whoever waits may destroy it before ended() has returned
+        s->ended(t);
+        if (t->order) s->unref();
+    }
     forget_order(t);
     if (!t->end()) return;
     Listener *tasks = nullptr;
