@@ -1,7 +1,5 @@
 #include "group/registry.h"
 
-#include <pthread.h>
-
 #include <atomic>
 
 #include "group/group.h"
@@ -21,7 +19,6 @@ Mutex lock;
 namespace {
 
 std::atomic<uint32_t> threads{0};  // that ever came. Past the seam: it spreads threads over shards, and no protocol reads it
-pthread_key_t key;
 bool ready = false;
 bool forked_in_task = false;  // this process, by a task of its parent
 sigset_t forking_task_mask;
@@ -52,7 +49,7 @@ void child() {
         this_thread->self->abandon();
     }
     this_thread = nullptr;
-    pthread_setspecific(key, nullptr);
+    thread_keep(nullptr);
     new (&lock) Mutex;
     memory::fork_child();
     sleepers_fork_child();
@@ -65,20 +62,14 @@ void child() {
 
 bool setup() {
     Locked l(lock);  // several threads may each create the first group
-    if (ready) return true;
-    if (pthread_key_create(&key, hand_back) != 0) return false;
-    if (pthread_atfork(nullptr, nullptr, child) != 0) {
-        pthread_key_delete(key);
-        return false;
-    }
-    return ready = true;
+    return ready = ready || thread_hooks(hand_back, child);
 }
 
 ThreadRecord *record() {
     if (this_thread != nullptr) return this_thread;
     auto *t = memory::make<ThreadRecord>();
     if (t == nullptr) return nullptr;
-    if (pthread_setspecific(key, t) != 0) {
+    if (!thread_keep(t)) {
         memory::destroy(t);
         return nullptr;
     }
@@ -89,11 +80,11 @@ ThreadRecord *record() {
 void adopt(ThreadRecord *made) {
     made->number = threads.fetch_add(1, std::memory_order_relaxed);
     this_thread = made;
-    pthread_setspecific(key, made);  // if it fails, retire() does what the key's destructor would have done
+    thread_keep(made);  // if it fails, retire() does what the key's destructor would have done
 }
 
 void retire() {
-    pthread_setspecific(key, nullptr);
+    thread_keep(nullptr);
     hand_back(this_thread);
 }
 

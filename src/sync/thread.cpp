@@ -27,7 +27,18 @@ struct CpuSet {
     }
 };
 
+pthread_key_t key;
+
 }  // namespace
+
+bool thread_hooks(void (*at_end)(void *), void (*in_child)()) {
+    if (pthread_key_create(&key, at_end) != 0) return false;
+    if (pthread_atfork(nullptr, nullptr, in_child) == 0) return true;
+    pthread_key_delete(key);
+    return false;
+}
+
+bool thread_keep(void *p) { return pthread_setspecific(key, p) == 0; }
 
 bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack) {
     KeepErrno keep;

@@ -15,6 +15,10 @@ bool thread_start(Thread *out, void *(*body)(void *), void *self, size_t stack);
 inline void thread_join(Thread t) { pthread_join(t, nullptr); }
 inline void thread_detach(Thread t) { pthread_detach(t); }
 
+// Once a process: at_end(p) when a thread ends that keeps p, in_child() in each child of a fork. False: the system refused.
+bool thread_hooks(void (*at_end)(void *), void (*in_child)());
+bool thread_keep(void *p);  // by the calling thread, from now on; nullptr: nothing
+
 // Names the calling thread "<name>-<index>" in the 15 bytes that the kernel allows: the middle is left out, not the
 // index.
 void thread_name(const char *name, uint32_t index);

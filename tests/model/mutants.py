@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 SRC = HERE.parent.parent / 'src'
@@ -329,19 +330,24 @@ def equivalents():
     return known
 
 
+def listed(name):
+    """A list of meson.build."""
+    return re.findall(r"'(\w+)'", re.search(r'^%s = \[(.*?)\]' % name, (HERE / 'meson.build').read_text(), re.M | re.S).group(1))
+
+
 class Bench:
-    """Compiles and runs models."""
+    """Compiles and runs models. What a mutant does not touch is compiled once, for all of them."""
     def __init__(self, compiler, folder):
         self.folder = pathlib.Path(folder)
-        self.flags = compiler + ['-std=c++20', '-O1', '-w', '-DHC_SYNC_MODEL']
-        common = self.folder / 'common'
-        common.mkdir()
+        self.common = self.folder / 'common'
+        self.flags = compiler + ['-std=c++20', '-O1', '-w', '-DHC_SYNC_MODEL', '-include', self.common / 'model.h']
+        self.common.mkdir()
         for f in ('model.h', 'seam.h', 'scheduler.h'):
-            shutil.copy2(HERE / f, common)
-        self.common = common
-        # Relacy and Boost, and relacy's runner, do not depend on the core: once for all.
-        self.run(self.flags + ['-x', 'c++-header', common / 'model.h', '-o', common / 'model.h.gch'])
-        self.run(self.flags + ['-include', common / 'model.h', '-I', HERE, '-c', HERE / 'runner.cpp', '-o', common / 'runner.o'])
+            shutil.copy2(HERE / f, self.common)
+        self.run(self.flags[:-2] + ['-x', 'c++-header', self.common / 'model.h', '-o', self.common / 'model.h.gch'])
+        self.core = [f'group/{part}.cpp' for part in listed('core_parts')] + ['core.cpp']
+        self.core_models = listed('core_models')
+        self.compiled, self.lock = {}, threading.Lock()  # source -> (object, the files it is made of), as a future
 
     @staticmethod
     def run(command):
@@ -349,16 +355,53 @@ class Bench:
         if done.returncode:
             raise RuntimeError(done.stdout)
 
+    def compile(self, source, sources, to):
+        """source: of the core, or of the models. sources: where the core's are looked for."""
+        found = [folder / source for folder in [HERE] + sources if (folder / source).exists()][0]
+        includes = [x for folder in [HERE / 'stand_in'] + sources + [HERE] for x in ('-I', folder)]
+        self.run(self.flags + includes + ['-MMD', '-MF', f'{to}.d', '-c', found, '-o', to])
+
+    def original(self, source):
+        """The object of a source as it is, and the files that it is made of."""
+        with self.lock:
+            mine = source not in self.compiled
+            made = self.compiled.setdefault(source, concurrent.futures.Future())
+        if mine:
+            try:
+                to = self.common / (source.replace('/', '_') + '.o')
+                self.compile(source, [SRC], to)
+                made.set_result((to, pathlib.Path(f'{to}.d').read_text().split()))
+            except BaseException as e:
+                made.set_exception(e)
+        return made.result()
+
     def judge(self, mutant):
         """What killed it, or None. RuntimeError: it does not compile."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            place = pathlib.Path(folder)
+            place = pathlib.Path(folder) / 'src'
             (place / mutant.name).parent.mkdir(parents=True)
             (place / mutant.name).write_text(mutant.text)
+            objects = {}
+
+            def object_of(source):
+                if source not in objects:
+                    made, of = self.original(source)
+                    if str(SRC / mutant.name) in of:
+                        made = pathlib.Path(folder) / (source.replace('/', '_') + '.o')
+                        self.compile(source, [place, SRC], made)
+                    objects[source] = made
+                return objects[source]
+
             for model in MODELS[mutant.name]:
-                program = place / ('model_' + model)  # beside the folders of the sources, of which one is named as a model
-                self.run(self.flags + ['-include', self.common / 'model.h', '-I', HERE / 'stand_in', '-I', place, '-I', SRC,
-                                       '-I', HERE, HERE / (model + '.cpp'), self.common / 'runner.o', '-o', program])
+                program = pathlib.Path(folder) / model
+                # The core's as an archive, which gives way to what a model brings of its own.
+                sources = [model + '.cpp', 'runner.cpp']
+                archive = []
+                if model in self.core_models:
+                    archive = [pathlib.Path(folder) / 'core.a']
+                    if not archive[0].exists():
+                        self.run(['ar', 'qc', archive[0]] + [object_of(s) for s in self.core])
+                self.run(self.flags[:1] + [object_of(s) for s in sources] + archive + ['-o', program])
                 # Of its own time, for others may be at work here too.
                 done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                       env={**os.environ, 'HC_MODEL_STOP': '1'},

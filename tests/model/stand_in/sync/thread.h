@@ -16,6 +16,9 @@ inline void thread_join(Thread t) {  // nullptr: a worker whose thread is the sc
     if (t != nullptr) t->wait(false, false, rl::debug_info("thread_join"));
 }
 inline void thread_detach(Thread) {}
+// A thread ends when the scenario says so: thread_ends(). None forks.
+inline bool thread_hooks(void (*)(void *), void (*)()) { return true; }
+inline bool thread_keep(const void *) { return true; }
 inline void thread_name(const char *, uint32_t = 0) {}
 inline int32_t thread_id() { return 1; }
 inline bool thread_sleeps(int32_t) { return true; }
