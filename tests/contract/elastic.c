@@ -692,7 +692,7 @@ static void in_the_child(hc_group *g) {
     CHECK_RC(hc_submit(g, count_task, &ran), HC_EFORKED);
     CHECK_RC(hc_group_resize(g, 1, 2), HC_EFORKED);
     CHECK_RC(hc_group_drain(g, HC_NEVER), HC_EFORKED);
-#if !CHECK_TSAN /* that tool cannot start threads in a child of a process that had some */
+#if CHECK_CHILD_GOES_ON
     hc_group_options options = elastic_options(HC_KIND_STEALING, HC_NONE32, 2, NULL);
     options.keep_alive = 1;
     hc_group *mine = group_with(&options);

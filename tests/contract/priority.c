@@ -202,7 +202,7 @@ static void low_waits_for_so_many(uint32_t kind, uint32_t workers, enum way way)
     memset(of_worker, 0, sizeof of_worker);
     highs = normals = lows = 0;
     floods = 1;
-    rounds = (int)(10 * workers);
+    rounds = (int)((CHECK_TSAN ? 3 : 10) * workers);
     in_order = way == ordered;
     CHECK_OK(hc_task_promise(g, &promise));
     hold_all(g, &at, workers);
@@ -233,7 +233,7 @@ static void low_waits_for_so_many(uint32_t kind, uint32_t workers, enum way way)
 }
 
 static void a_flood_above_it_leaves_low_its_share(void) {
-    const uint32_t workers[] = {1, 2, 3, 8, most_workers};
+    const uint32_t workers[] = {1, 2, 3, 8, CHECK_TSAN ? 16 : most_workers};
     for (size_t i = 0; i < sizeof workers / sizeof workers[0]; ++i)
         for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
             for (enum way way = high_alone; way < ways; ++way) low_waits_for_so_many(kind, workers[i], way);
@@ -255,7 +255,7 @@ static void flood_alone(void *arg) {
 static void a_timer(void *arg) { latch_down(arg); }
 
 static void a_flood_of_high_leaves_the_others_their_share(void) {
-    const uint32_t workers[] = {1, 2, 3, 8, most_workers};
+    const uint32_t workers[] = {1, 2, 3, 8, CHECK_TSAN ? 16 : most_workers};
     for (size_t i = 0; i < sizeof workers / sizeof workers[0]; ++i)
         for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind) {
             hc_group *g = group_of_kind(kind, workers[i]);

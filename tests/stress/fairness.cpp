@@ -149,7 +149,7 @@ TEST_P(FairnessAmid, single_tasks_get_through_a_flood_that_goes_on) {
                 }
             });
         until([&] { return others_started() > 10000; });
-        singles(g, scaled(200), most);
+        singles(g, scaled(100), most);
         stop = true;
         for (auto &t : threads) t.join();
         held.release();
@@ -182,7 +182,7 @@ TEST_P(FairnessAmid, single_tasks_get_through_tasks_that_resubmit_themselves) {
             })
                 .join();
             until([&] { return others_started() > 1000; });
-            singles(g, scaled(workers == 64 ? 20 : 100), all_workers ? wide_bound(workers + 1, workers) : bound(2));
+            singles(g, scaled(workers == 64 ? 10 : 40), all_workers ? wide_bound(workers + 1, workers) : bound(2));
             f.stop = true;
             held.release();
             drain(g);
