@@ -10,8 +10,10 @@
 //
 // Rule: the sentinel touches a task only while its `at` is kBusy, or kBusyPassed: the task is there. Two tasks with the same time may
 // follow one another without the sentinel noticing: both have it behind them.
-// Rule: a signal is sent only while `signals` is kSending, and after shut() what was sent has come: asked == answered. So none comes
-// to what the thread does next: another task, or, on top of this one, a task that it runs while it waits.
+// Rule: a signal is sent only while `signals` is kSending, and after shut() what was sent has come: asked == answered, and, where one
+// was repeated though it was not answered, a system call has returned. So none comes to what the thread does next: another task, or,
+// on top of this one, a task that it runs while it waits. It is repeated because a runtime that handles the signals of its threads may
+// keep one until a system call returns, which the next one makes it do.
 //
 // When the sentinel has to look: hc::look_at, no later than the first of all deadlines.
 //   who begins:  at = time;                     light_fence();  time < look_at? lower it, and ring
@@ -25,6 +27,8 @@
 //   depth            the thread                                      the thread
 //   asked            the sentinel                                    both
 //   answered         the thread, its signal handler included         both
+//   repeated         the sentinel, while `signals` is kSending; the  as written
+//                    thread, when it has shut
 #pragma once
 #include <signal.h>
 
@@ -56,6 +60,7 @@ struct Deadlines {  // of a thread
     uint32_t depth = 0;
     Plain<int32_t> thread{0};  // the kernel's number; 0: not in the list yet
     Atomic<uint32_t> asked{0}, answered{0};
+    Plain<bool> repeated{false};
     Plain<Deadlines *> next{nullptr}, before{nullptr};  // in the list of all, under its lock
 };
 

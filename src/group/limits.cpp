@@ -57,7 +57,7 @@ bool stopped(const Deadline &x) {
 }
 
 void open(Deadline &x) {
-    x.signals.store(Deadline::kMay, memory_order_relaxed);
+    x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): repeated
     atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
 }
@@ -69,8 +69,10 @@ void shut(Deadlines &d, Deadline &x) {
         may = Deadline::kMay;
         thread_yield();
     }
-    // It comes at the latest when a system call returns. The body may have left it blocked: then it is taken here.
-    while (d.asked.load(memory_order_relaxed) != d.answered.load(memory_order_relaxed))
+    // It comes at the latest when a system call returns: this one. The body may have left it blocked: then it is taken here.
+    bool look = d.repeated;
+    d.repeated = false;
+    for (; look || d.asked.load(memory_order_relaxed) != d.answered.load(memory_order_relaxed); look = false)
         if (take_signal(limit_signal())) d.answered.store(d.asked.load(memory_order_relaxed), memory_order_relaxed);
 }
 
@@ -78,12 +80,17 @@ void shut(Deadlines &d, Deadline &x) {
 
 void send(Deadlines &d, Deadline &x) {
     const int signo = limit_signal();
-    if (signo == 0 || d.asked.load(memory_order_relaxed) != d.answered.load(memory_order_relaxed)) return;
-    uint32_t may = Deadline::kMay;
-    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_relaxed, memory_order_relaxed)) return;
     const uint32_t n = d.asked.load(memory_order_relaxed);
-    d.asked.store(n + 1, memory_order_relaxed);
-    if (!thread_signal(d.thread, signo)) d.asked.store(n, memory_order_relaxed);
+    const bool unanswered = n != d.answered.load(memory_order_relaxed);
+    if (signo == 0 || (unanswered && signal_queues(signo))) return;
+    uint32_t may = Deadline::kMay;
+    // acquire: pairs with the release in open(): repeated
+    if (!x.signals.compare_exchange_strong(may, Deadline::kSending, memory_order_acquire, memory_order_relaxed)) return;
+    if (unanswered)
+        d.repeated = true;
+    else
+        d.asked.store(n + 1, memory_order_relaxed);
+    if (!thread_signal(d.thread, signo) && !unanswered) d.asked.store(n, memory_order_relaxed);
     x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in shut()
 }
 

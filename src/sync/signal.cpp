@@ -95,6 +95,8 @@ bool take_signal(int signo) {
     return sigtimedwait(&set, nullptr, &at_once) == signo;
 }
 
+bool signal_queues(int signo) { return signo >= SIGRTMIN; }
+
 void open_signals() { unblock_signal(dump_signal()); }
 
 int32_t thread_id() { return static_cast<int32_t>(syscall(SYS_gettid)); }

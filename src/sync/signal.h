@@ -29,6 +29,8 @@ bool take_signal(int signo);  // true: it was on its way to the caller, and will
 // Workers are started with everything blocked: one lets itself be asked for its stack at its start.
 void open_signals();
 
+bool signal_queues(int signo);  // as often as it is sent. False: it is pending, or not
+
 int32_t thread_id();                            // the kernel's, of the caller. May be called from a signal handler
 bool thread_signal(int32_t thread, int signo);  // to this thread of this process. False: there is none, or no memory
 }  // namespace hc

@@ -27,6 +27,7 @@ struct Limit : Model<3> {
     // The signal: the kernel's part. It orders memory no more than it must: what was done before it was sent is seen.
     Atomic<int> on_its_way;
     bool blocked = true;
+    bool queues = true;
     int came = 0, sent = 0;
 
     static inline Limit *now;  // the iteration's
@@ -89,9 +90,10 @@ bool sentinel_ring() {
 void wake_sleepers(const void *) { Limit::now->sleeps.unpark(); }
 int limit_signal() { return 1; }
 void unblock_signal(int) { Limit::now->blocked = false; }
+bool signal_queues(int) { return Limit::now->queues; }
 bool take_signal(int) { return Limit::now->on_its_way.exchange(0, memory_order_acquire) != 0; }
 bool thread_signal(int32_t, int) {
-    CHECK(Limit::now->on_its_way.exchange(1, memory_order_release) == 0);
+    CHECK(Limit::now->on_its_way.exchange(1, memory_order_release) == 0 || !Limit::now->queues);
     Limit::now->sent++;
     return true;
 }
@@ -167,8 +169,21 @@ struct Interrupted : Limit {
     }
 };
 
+// One is kept by the process's runtime until the next comes.
+struct KeptSignal : Limit {
+    KeptSignal() { queues = false; }
+    void tasks() override {
+        Limited limited(&record, 1, &task[0], nullptr, true);
+        while (on_its_way.exchange(0, memory_order_acquire) == 0) yield();
+        wait_for_signal();
+        CHECK(limited.end());
+    }
+};
+
 // It ends at any time, with a signal on its way or not.
+template <bool kQueues>
 struct InterruptedEnds : Limit {
+    InterruptedEnds() { queues = kQueues; }
     void tasks() override {
         for (auto &t : task) {
             Limited limited(&record, 1, &t, nullptr, true);
@@ -241,7 +256,9 @@ int main() {
     ok &= holds<OnTop>("on top", 20'000);
     ok &= holds<Interrupted<false>>("interrupted", 20'000);
     ok &= holds<Interrupted<true>>("interrupted, blocks", 20'000);
-    ok &= holds<InterruptedEnds>("interrupted, ends", 50'000);
+    ok &= holds<KeptSignal>("kept", 20'000);
+    ok &= holds<InterruptedEnds<false>>("interrupted, ends", 50'000);
+    ok &= holds<InterruptedEnds<true>>("interrupted, ends, queues", 50'000);
     ok &= holds<Waits>("waits", 50'000);
     ok &= holds<Cancelled>("cancelled", 20'000);
     ok &= holds<Forgotten>("forgotten", 20'000);

@@ -9,6 +9,7 @@ inline void open_signals() {}
 int limit_signal();
 void unblock_signal(int signo);
 bool take_signal(int signo);
+bool signal_queues(int signo);
 bool thread_signal(int32_t thread, int signo);
 
 }  // namespace hc
