@@ -42,8 +42,6 @@ void LineShard::forget(Line *l) {
     lines = lines - 1;
     line_slabs.give(l);
     if (size > 8 && lines < size / 8) resize(size / 2);
-    line_slabs.ease();
-    link_slabs.ease();
 }
 
 bool LineShard::resize(uint32_t n) {

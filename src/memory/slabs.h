@@ -1,6 +1,12 @@
 // Records of one kind, many to an allocation, so that those of a burst lie side by side and go together. The user brings the lock.
 //
 // T has `uint8_t place`, ours, and `void *arg`, which links free ones.
+//
+// A slab has a list of its records that were given back. Taken from are `free_`, which was the whole list of some slab, then that of
+// the first of `some_`, then that of an empty slab. So who takes touches no slab but once for a list of it.
+//
+//   some_    a ring: first the slabs whose lists have records, then those whose lists have none
+//   empty_   those all of whose records are in their lists; no more of them than there are others, but for a few
 #pragma once
 #include <cstdint>
 
@@ -13,93 +19,115 @@ class Slabs {
 #ifdef HC_SYNC_MODEL
     static constexpr unsigned kRoom = 2;
 #else
-    static constexpr unsigned kRoom = (4064 - (alignof(T) > 16 ? alignof(T) : 16)) / sizeof(T);
+    static constexpr unsigned kRoom = (4064 - (alignof(T) > 64 ? alignof(T) : 64)) / sizeof(T);
 #endif
     static_assert(kRoom < 256);
-    struct Slab;
-    struct alignas(T) Head {
-        Slab *next = nullptr;
-        uint32_t unused = 0;  // while it is trimmed
+    struct Ring {
+        Ring *next = this, *before = this;
+        void link(Ring *behind) {
+            before = behind;
+            next = behind->next;
+            next->before = before->next = this;
+        }
+        void unlink() {
+            next->before = before;
+            before->next = next;
+        }
+    };
+    struct alignas(T) Head : Ring {
+        T *list = nullptr;
+        uint32_t listed = 0;
     };
     struct Slab : Head {
         T at[kRoom];
     };
 
     Slabs() = default;
-    ~Slabs() { drop(slabs_); }
+    ~Slabs() {
+        while (some_.next != &some_) {
+            Ring *s = some_.next;
+            s->unlink();
+            memory::destroy(static_cast<Slab *>(s));
+        }
+        drop_empty(0);
+    }
     Slabs(const Slabs &) = delete;
 
     T *take() {  // nullptr: add() a slab first
+        if (free_ == nullptr && !refill()) return nullptr;
         T *t = free_;
-        if (t == nullptr) return nullptr;
-        free_ = static_cast<T *>(t->arg);
-        used_++;
+        free_ = next_of(t);
         return t;
     }
     void give(T *t) {
-        t->arg = free_;
-        free_ = t;
-        used_--;
+        Slab *s = slab_of(t);
+        t->arg = s->list;
+        s->list = t;
+        if (++s->listed == 1 || s->listed == kRoom) sort(s);
     }
 
     static Slab *make() { return memory::make<Slab>(); }  // without the lock; nullptr: no memory
     void add(Slab *s) {
-        s->next = slabs_;
-        slabs_ = s;
-        made_++;
-        ease_below_ = made_ > kKept ? made_ * kRoom / 8 : 0;
         for (unsigned i = kRoom; i-- > 0;) {
             s->at[i].place = static_cast<uint8_t>(i);
-            s->at[i].arg = free_;
-            free_ = &s->at[i];
+            s->at[i].arg = s->list;
+            s->list = &s->at[i];
         }
+        s->listed = kRoom;
+        push_empty(s);
     }
 
     // Slabs of which nothing is in use.
     void trim() {
-        if (used_ == 0) {
-            free_ = nullptr;
-            made_ = 0;
-            return drop(std::exchange(slabs_, nullptr));
-        }
-        for (T *t = free_; t != nullptr; t = static_cast<T *>(t->arg)) slab_of(t)->unused++;
-        T *kept = nullptr;
-        for (T *t = free_, *next; t != nullptr; t = next) {
-            next = static_cast<T *>(t->arg);
-            if (slab_of(t)->unused != kRoom) {
-                t->arg = kept;
-                kept = t;
-            }
-        }
-        free_ = kept;
-        for (Slab **at = &slabs_; *at != nullptr;)
-            if (std::exchange((*at)->unused, 0) == kRoom) {
-                memory::destroy(std::exchange(*at, (*at)->next));
-                made_--;
-            } else {
-                at = &(*at)->next;
-            }
-    }
-
-    // After giving: the same, when most of what a burst took is unused. If what is left of it keeps many slabs, not again before half of
-    // that is gone too.
-    void ease() {
-        if (used_ >= ease_below_) return;
-        trim();
-        ease_below_ = used_ / 2;
+        while (free_ != nullptr) give(take());
+        drop_empty(0);
     }
 
   private:
-    static constexpr uint64_t kKept = 4;  // slabs
-    static Head *slab_of(T *t) { return reinterpret_cast<Head *>(t - t->place) - 1; }
-    static void drop(Slab *s) {
-        while (s != nullptr) memory::destroy(std::exchange(s, s->next));
+    static constexpr uint32_t kKept = 4;
+    static T *next_of(T *t) { return static_cast<T *>(static_cast<void *>(t->arg)); }
+    static Slab *slab_of(T *t) { return static_cast<Slab *>(reinterpret_cast<Head *>(t - t->place) - 1); }
+
+    bool refill() {
+        auto *s = static_cast<Slab *>(some_.next);
+        if (&some_ == some_.next || s->list == nullptr) {
+            if ((s = empty_) == nullptr) return false;
+            empty_ = static_cast<Slab *>(s->next);
+            empties_--;
+            others_++;
+        } else {
+            s->unlink();
+        }
+        s->link(some_.before);
+        free_ = std::exchange(s->list, nullptr);
+        s->listed = 0;
+        return true;
+    }
+    // After the first that was given back, or the last.
+    void sort(Slab *s) {
+        s->unlink();
+        if (s->listed != kRoom) return s->link(&some_);
+        others_--;
+        push_empty(s);
+        if (empties_ > others_ + kKept) drop_empty(others_ + kKept);
+    }
+    void push_empty(Slab *s) {
+        s->next = empty_;
+        empty_ = s;
+        empties_++;
+    }
+    void drop_empty(uint64_t down_to) {
+        for (; empties_ > down_to; empties_--) {
+            Slab *s = empty_;
+            empty_ = static_cast<Slab *>(s->next);
+            memory::destroy(s);
+        }
     }
 
     T *free_ = nullptr;
-    Slab *slabs_ = nullptr;
-    uint64_t used_ = 0, made_ = 0;
-    uint64_t ease_below_ = 0;
+    Ring some_;
+    Slab *empty_ = nullptr;
+    uint64_t empties_ = 0, others_ = 0;
 };
 
 }  // namespace hc
