@@ -2,13 +2,12 @@
 
 namespace hc {
 
-Link *LineShard::take_link() {
-    Link *l = link_slabs.take();
-    if (l != nullptr) return l;
-    auto *more = Slabs<Link>::make();
+Block *LineShard::take_block() {
+    if (Block *b = block_slabs.take()) return b;
+    auto *more = Slabs<Block>::make();
     if (more == nullptr) return nullptr;
-    link_slabs.add(more);
-    return link_slabs.take();
+    block_slabs.add(more);
+    return block_slabs.take();
 }
 
 Line *LineShard::line_of(uint64_t key, uint64_t hash) {
@@ -27,7 +26,6 @@ Line *LineShard::line_of(uint64_t key, uint64_t hash) {
     l->key = key;
     l->shard = this;
     l->serial = nullptr;
-    l->count = 0;
     Line *&bucket = buckets[bits & (size - 1)];
     l->next = bucket;
     bucket = l;
@@ -62,7 +60,7 @@ bool LineShard::resize(uint32_t n) {
 
 void LineShard::trim() {
     line_slabs.trim();
-    link_slabs.trim();
+    block_slabs.trim();
     if (lines != 0) return;
     memory::destroy_array(buckets, size);
     buckets = nullptr;

@@ -8,24 +8,26 @@
 namespace hc {
 
 struct alignas(64) LineShard {
-    Group *group = nullptr;
+    // What each submit and each turn needs is on one cache line.
     Lock lock;
     // Under the lock:
     Plain<uint32_t> lines{0};  // of keys
     Plain<uint32_t> size{0};   // buckets: a power of 2, or 0
     Line **buckets = nullptr;
-    Slabs<Line> line_slabs;
-    Slabs<Link> link_slabs;
     // Written under the lock, read by anyone:
-    Atomic<uint64_t> accepted{0}, ended{0};              // tasks; the latter have run or were handed back,
-    Atomic<uint64_t> handed_back{0};                     // those were the latter
-    Atomic<uint64_t> pushed{0}, entries_ended{0}, entries_back{0};  // entries in lanes; the same of them
+    Atomic<uint64_t> accepted{0}, ended{0};        // tasks; the latter have run or were handed back,
+    Atomic<uint64_t> pushed{0}, entries_ended{0};  // entries in lanes; the same of them,
+    Group *group = nullptr;
+    Atomic<uint64_t> handed_back{0}, entries_back{0};  // and these are those that were handed back
+    // Under the lock:
+    Slabs<Line> line_slabs;
+    Slabs<Block> block_slabs;
 
     LineShard() = default;
     ~LineShard() { memory::destroy_array(buckets, size); }
     LineShard(const LineShard &) = delete;
 
-    Link *take_link();                          // nullptr: no memory
+    Block *take_block();                         // nullptr: no memory
     Line *line_of(uint64_t key, uint64_t hash);  // made now if need be; nullptr: no memory
     void forget(Line *l);                       // a key's, that is idle
     void trim();

@@ -31,17 +31,16 @@ Keys *keys_of(Group *g, Submit *why_not) {
     return made;
 }
 
-uint16_t inbox_of_key(const Group *g, uint64_t hash) {
-    return static_cast<uint16_t>(g->options().kind == Kind::kPinned ? hash % g->roster.slots() : 0);
+uint32_t inbox_of(const Group *g, const Serial *s, uint64_t key) {
+    if (g->options().kind != Kind::kPinned) return 0;
+    return static_cast<uint32_t>(s != nullptr ? s->line.key : Keys::hash(key) % g->roster.slots());
 }
 
 // Under the lock of `s`. nullptr: no memory.
 Line *line_of(Group *g, LineShard &s, const Ordering &o, uint64_t hash) {
     if (o.serial != nullptr) return &o.serial->line;
     Line *l = s.line_of(o.key, hash);
-    if (l == nullptr || l->count != 0) return l;
-    l->inbox = inbox_of_key(g, hash);
-    l->sticky = o.mode == Ordering::kSticky && g->inbox_count == 0;
+    if (l != nullptr && l->count() == 0) l->sticky = o.mode == Ordering::kSticky && g->inbox_count == 0;
     return l;
 }
 
@@ -50,6 +49,13 @@ Serial *idle(Line *l) {
     Serial *s = l->serial;
     if (s == nullptr) l->shard->forget(l);  // and it may be gone
     return s;
+}
+
+bool add(LineShard &s, Line *l, Entry e) {  // under its lock. False: no memory
+    Block *b = nullptr;
+    if (l->needs_block() && (b = s.take_block()) == nullptr) return false;
+    l->add(e, b);
+    return true;
 }
 
 void raise(Atomic<uint64_t> &n, uint64_t by = 1) {  // under the shard's lock
@@ -63,30 +69,24 @@ Submit put_in(Group *g, const Ordering &o, Entry e, Outbox *out) {
     if (keys == nullptr) return why_not;
     const uint64_t hash = Keys::hash(o.key);
     LineShard &s = o.serial != nullptr ? *o.serial->line.shard : keys->shard(hash);
-    uint32_t inbox;
+    const uint32_t inbox = inbox_of(g, o.serial, o.key);
     {
         Locked l(s.lock);
         if (g->closed()) return Submit::kClosed;
         Line *line = line_of(g, s, o, hash);
         if (line == nullptr) return Submit::kNoMemory;
-        Link *link = s.take_link();
-        const bool first = line->count == 0;
-        if (link != nullptr) {
-            link->fn = e.fn;
-            link->arg = e.arg;
-            line->add(link);
-            inbox = line->inbox;
-            if (first && !push_line(g, out, inbox, {run_line, line})) {
-                s.link_slabs.give(std::exchange(link, nullptr));
-                line->count = 0;
-            }
+        if (line->count() != 0) {
+            if (!add(s, line, e)) return Submit::kNoMemory;
+            raise(s.accepted);
+            return Submit::kOk;
         }
-        if (link == nullptr) {
-            if (first) idle(line);
+        line->add(e, nullptr);
+        if (!push_line(g, out, inbox, {run_line, line})) {
+            line->forget();
+            idle(line);
             return g->closed() ? Submit::kClosed : Submit::kNoMemory;
         }
         raise(s.accepted);
-        if (!first) return Submit::kOk;
         raise(s.pushed);
         if (line->serial != nullptr) line->serial->ref();
     }
@@ -98,7 +98,7 @@ Submit put_in(Group *g, const Ordering &o, Entry e, Outbox *out) {
 bool take_room(Group *g, const Ordering &o, Outbox *out, Entry e, Submit *result) {
     if (!g->budget.bounded()) return true;
     WhenFull full{g->options().full, g->options().full_timeout};
-    Inbox *in = g->inbox_count == 0 ? nullptr : &g->inboxes[o.serial != nullptr ? o.serial->line.inbox : inbox_of_key(g, Keys::hash(o.key))];
+    Inbox *in = g->inbox_count == 0 ? nullptr : &g->inboxes[inbox_of(g, o.serial, o.key)];
     Outbox *box = in == nullptr ? out : &in->box;
     uint64_t granted = 0;
     for (;;) {
@@ -132,23 +132,21 @@ Submit enter(Group *g, Outbox **out) {
     return why_not;
 }
 
-// After n tasks of l, the last of which was `last`. How many more there are; 0: the line is not the caller's any more. `entries`: where an
+// After n tasks of l. How many more there are, which `ahead` then knows; 0: the line is not the caller's any more. `entries`: where an
 // entry counts that ends with it; nullptr: none.
-uint32_t taken(Line *l, Link *last, uint32_t n, bool back, Atomic<uint64_t> *entries) {
+uint32_t taken(Line *l, uint32_t n, bool back, Atomic<uint64_t> *entries, Backlog::Ahead *ahead = nullptr) {
     LineShard &s = *l->shard;
     Serial *let_go = nullptr;
     {
         Locked lock(s.lock);
-        Link *rest = l->count > n ? static_cast<Link *>(last->next) : nullptr;
-        for (Link *at = l->first, *next; n > 0; at = next, n--) {
-            next = at == last ? nullptr : static_cast<Link *>(at->next);
-            s.link_slabs.give(at);
-            l->count = l->count - 1;
-            if (back) raise(s.handed_back);
-            raise(s.ended);
+        if (back) raise(s.handed_back, n);
+        for (uint32_t i = 0; i < n; i++)
+            if (Block *b = l->pop()) s.block_slabs.give(b);
+        raise(s.ended, n);
+        if (l->count() != 0) {
+            if (ahead != nullptr) ahead->look(*l);
+            return l->count();
         }
-        l->first = rest;
-        if (rest != nullptr) return l->count;
         if (entries != nullptr) raise(*entries);
         let_go = idle(l);
     }
@@ -170,7 +168,7 @@ bool queue_again(Group *g, Line *l, Atomic<uint64_t> *entries) {
     }
     Outbox *o = g->inbox_count == 0 ? outbox_of(g, &why_not) : nullptr;
     if (g->inbox_count == 0 && o == nullptr) return false;
-    const uint32_t inbox = l->inbox;
+    const uint32_t inbox = inbox_of(g, l->serial, l->key);
     {
         Locked lock(l->shard->lock);  // as in put_in(): closed | the push
         if (g->closed() || !push_line(g, o, inbox, {run_line, l})) return false;
@@ -190,11 +188,10 @@ struct Had {
 void hand_back_all(Line *l, int32_t why, Had had) {
     Group *g = l->shard->group;
     for (bool more = true; more; had.room_back = false) {
-        Link *at = l->first;
         if (!had.room_back) g->give_room(1);
-        g->hand_back({at->fn, at->arg}, why);
+        g->hand_back(l->head, why);
         if (g->foreign()) return;
-        more = taken(l, at, 1, true, had.entries) != 0;
+        more = taken(l, 1, true, had.entries) != 0;
     }
 }
 
@@ -205,15 +202,16 @@ void run(Line *l, Had had, bool done = false) {
     const bool limits = g->limits();
     const InTurn here(l);
     const uint32_t blocking = blocking_depth();
+    Backlog::Ahead ahead;
     uint64_t since = 0;
     for (uint32_t ran = 0, there = 1;;) {
-        Link *at = l->first;
+        Entry e = l->head;
         uint32_t n = 0;
         bool stops;
         for (;;) {
             if (!had.room_back) g->give_room(1);
             had.room_back = false;
-            if (!done) limits ? run_entry(g, {at->fn, at->arg}) : at->fn(at->arg);
+            if (!done) limits ? run_entry(g, e) : e.fn(e.arg);
             done = false;
             if (g->foreign()) return;
             blocking_end_to(blocking);
@@ -226,9 +224,9 @@ void run(Line *l, Had had, bool done = false) {
                 if (since == 0) since = at_now;
                 if ((stops = at_now - since > kQuantumTime)) break;
             }
-            at = at->next;
+            e = ahead.next();
         }
-        there = taken(l, at, n, false, had.entries);
+        there = taken(l, n, false, had.entries, &ahead);
         if (there == 0) break;
         if (gate.has(Gate::kNow)) {
             hand_back_all(l, kWhyShutdown, had);
@@ -267,7 +265,7 @@ Submit serial_make(Group *g, Serial **out) {
     Keys *keys = keys_of(g, &why_not);
     if (keys == nullptr) return why_not;
     const uint32_t inbox = g->options().kind == Kind::kPinned ? g->next_in_turn() : 0;
-    auto *s = memory::make<Serial>(g, &keys->any_shard(), static_cast<uint16_t>(inbox));
+    auto *s = memory::make<Serial>(g, &keys->any_shard(), inbox);
     if (s == nullptr) return Submit::kNoMemory;
     g->ref();
     *out = s;
@@ -306,15 +304,8 @@ Turn take_turn(Group *g, const Ordering &o, Entry e, Line **line) {
     Locked l(s.lock);
     *line = line_of(g, s, o, hash);
     if (*line == nullptr) return Turn::kNoMemory;
-    const bool first = (*line)->count == 0;
-    Link *link = s.take_link();
-    if (link == nullptr) {
-        if (first) idle(*line);
-        return Turn::kNoMemory;
-    }
-    link->fn = e.fn;
-    link->arg = e.arg;
-    (*line)->add(link);
+    const bool first = (*line)->count() == 0;
+    if (!add(s, *line, e)) return Turn::kNoMemory;  // never the first
     raise(s.accepted);
     if (first && (*line)->serial != nullptr) (*line)->serial->ref();
     if (!first) g->budget.force();
@@ -354,9 +345,8 @@ void hand_back_line(Line *l, int32_t why) {
     Group *g = s.group;
     const Had had{&s.entries_back};
     if (why != kWhyDropped) return hand_back_all(l, why, had);
-    Link *at = l->first;
-    g->hand_back({at->fn, at->arg}, why);
-    if (g->foreign() || taken(l, at, 1, true, had.entries) == 0 || queue_again(g, l, had.entries)) return;
+    g->hand_back(l->head, why);
+    if (g->foreign() || taken(l, 1, true, had.entries) == 0 || queue_again(g, l, had.entries)) return;
     run(l, {had.entries, false});  // the group has just been shut down: nobody else would
 }
 

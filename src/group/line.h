@@ -9,14 +9,13 @@
 // not idle is somebody's to take up, so a submitter only adds to it.
 //
 //   field                        written by                             read by
-//   first                        who has the line; when idle, under     who has the line
+//   Backlog::head                who has the line; when idle, under     who has the line
 //                                the shard's lock
-//   last, count, Link::next      under the shard's lock                 the same; who has the line reads the `next` of all but the
-//                                                                       last of those that it knows to be there
-//   Link::fn, Link::arg          the submitter, before it adds it       who has the line
+//   the rest of the Backlog      under the shard's lock                 the same; who has the line also reads the blocks that it knows
+//                                                                       to be there
 //   the rest                     when idle, under the shard's lock      anyone who may use the line
 //
-// Invariant: count == 0 if and only if nobody has the line and no entry of it is queued. Tasks that run are still counted.
+// Invariant: count() == 0 if and only if nobody has the line and no entry of it is queued. Tasks that run are still counted.
 // Hazard: one adds a task while another finds that there is none left. Both are under the lock: the task is either found, or the
 // first of a line that is idle.
 // Hazard: a shutdown, between the look at Gate::kClosed and the push of the entry. Both are under the shard's lock, which the
@@ -27,7 +26,7 @@
 //
 // In a bounded group each queued task has its unit of room, the entry none of its own: who pops it gives back that of the first task.
 #pragma once
-#include "queue/entry.h"
+#include "queue/backlog.h"
 #include "sync/atomic.h"
 #include "timer/order.h"
 namespace hc {
@@ -37,34 +36,18 @@ enum class Submit;
 struct LineShard;
 struct ThreadRecord;
 
-struct alignas(32) Link {  // a task in a line
-    void (*fn)(void *) = nullptr;
-    void *arg = nullptr;
-    Plain<Link *> next{nullptr};
+struct alignas(64) Line : Backlog {
     uint8_t place = 0;  // Slabs'
-};
-
-struct alignas(64) Line {
-    void *arg = nullptr;  // Slabs'; while it is kept: the next that is (kept.h)
-    uint8_t place = 0;    // Slabs'
     Plain<bool> sticky{false};
-    uint16_t inbox = 0;   // where its entries go, in a group that has inboxes
-    Plain<uint32_t> count{0};
-    Plain<Link *> first{nullptr}, last{nullptr};
+    void *arg = nullptr;  // Slabs'; while it is kept: the next that is (kept.h)
     LineShard *shard = nullptr;
-    uint64_t key = 0;
-    Serial *serial = nullptr;     // nullptr: it is that of a key
-    Line *next = nullptr;  // in its bucket
-
-    void add(Link *l) {
-        if (count == 0)
-            first = l;
-        else
-            last->next = l;
-        last = l;
-        count = count + 1;
-    }
+    uint64_t key = 0;          // of a serial: its inbox, in a group that has inboxes
+    Serial *serial = nullptr;  // nullptr: it is that of a key
+    Line *next = nullptr;      // in its bucket
 };
+#ifndef HC_SYNC_MODEL
+static_assert(sizeof(Line) == 128);
+#endif
 
 // What a thread runs, on its stack.
 struct InLine {
@@ -85,9 +68,9 @@ class InTurn {
 
 class Serial {
   public:
-    Serial(Group *g, LineShard *shard, uint16_t inbox) : group(g) {
+    Serial(Group *g, LineShard *shard, uint32_t inbox) : group(g) {
         line.shard = shard;
-        line.inbox = inbox;
+        line.key = inbox;
         line.serial = this;
     }
     Group *const group;  // with a reference
