@@ -40,6 +40,8 @@ void LineShard::forget(Line *l) {
     lines = lines - 1;
     line_slabs.give(l);
     if (size > 8 && lines < size / 8) resize(size / 2);
+    line_slabs.ease();
+    block_slabs.ease();
 }
 
 bool LineShard::resize(uint32_t n) {

@@ -6,7 +6,7 @@
 // the first of `some_`, then that of an empty slab. So who takes touches no slab but once for a list of it.
 //
 //   some_    a ring: first the slabs whose lists have records, then those whose lists have none
-//   empty_   those all of whose records are in their lists; no more of them than there are others, but for a few
+//   empty_   those all of whose records are in their lists
 #pragma once
 #include <cstdint>
 
@@ -65,6 +65,10 @@ class Slabs {
         s->list = t;
         if (++s->listed == 1 || s->listed == kRoom) sort(s);
     }
+    // After giving, where a burst is not expected to come again: no more empty ones than half of the others.
+    void ease() {
+        if (empties_ > others_ / 2) drop_empty(others_ / 2);
+    }
 
     static Slab *make() { return memory::make<Slab>(); }  // without the lock; nullptr: no memory
     void add(Slab *s) {
@@ -77,14 +81,13 @@ class Slabs {
         push_empty(s);
     }
 
-    // Slabs of which nothing is in use.
+    // All slabs of which nothing is in use.
     void trim() {
         while (free_ != nullptr) give(take());
         drop_empty(0);
     }
 
   private:
-    static constexpr uint32_t kKept = 4;
     static T *next_of(T *t) { return static_cast<T *>(static_cast<void *>(t->arg)); }
     static Slab *slab_of(T *t) { return static_cast<Slab *>(reinterpret_cast<Head *>(t - t->place) - 1); }
 
@@ -109,7 +112,6 @@ class Slabs {
         if (s->listed != kRoom) return s->link(&some_);
         others_--;
         push_empty(s);
-        if (empties_ > others_ + kKept) drop_empty(others_ + kKept);
     }
     void push_empty(Slab *s) {
         s->next = empty_;
