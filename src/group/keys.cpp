@@ -25,7 +25,6 @@ Line *LineShard::line_of(uint64_t key, uint64_t hash) {
     }
     l->key = key;
     l->shard = this;
-    l->serial = nullptr;
     Line *&bucket = buckets[bits & (size - 1)];
     l->next = bucket;
     bucket = l;

@@ -33,28 +33,28 @@ Keys *keys_of(Group *g, Submit *why_not) {
 
 uint32_t inbox_of(const Group *g, const Serial *s, uint64_t key) {
     if (g->options().kind != Kind::kPinned) return 0;
-    return static_cast<uint32_t>(s != nullptr ? s->line.key : Keys::hash(key) % g->roster.slots());
+    return static_cast<uint32_t>(s != nullptr ? s->key : Keys::hash(key) % g->roster.slots());
 }
 
 // Under the lock of `s`. nullptr: no memory.
 Line *line_of(Group *g, LineShard &s, const Ordering &o, uint64_t hash) {
-    if (o.serial != nullptr) return &o.serial->line;
+    if (o.serial != nullptr) return o.serial;
     Line *l = s.line_of(o.key, hash);
-    if (l != nullptr && l->count() == 0) l->sticky = o.mode == Ordering::kSticky && g->inbox_count == 0;
+    if (l != nullptr && l->tasks.count() == 0) l->sticky = o.mode == Ordering::kSticky && g->inbox_count == 0;
     return l;
 }
 
 // Under its shard's lock: the line is idle again. The serial whose reference is to be given back without the lock.
 Serial *idle(Line *l) {
-    Serial *s = l->serial;
+    Serial *s = l->serial();
     if (s == nullptr) l->shard->forget(l);  // and it may be gone
     return s;
 }
 
 bool add(LineShard &s, Line *l, Entry e) {  // under its lock. False: no memory
     Block *b = nullptr;
-    if (l->needs_block() && (b = s.take_block()) == nullptr) return false;
-    l->add(e, b);
+    if (l->tasks.needs_block() && (b = s.take_block()) == nullptr) return false;
+    l->tasks.add(e, b);
     return true;
 }
 
@@ -68,27 +68,27 @@ Submit put_in(Group *g, const Ordering &o, Entry e, Outbox *out) {
     Keys *keys = keys_of(g, &why_not);
     if (keys == nullptr) return why_not;
     const uint64_t hash = Keys::hash(o.key);
-    LineShard &s = o.serial != nullptr ? *o.serial->line.shard : keys->shard(hash);
+    LineShard &s = o.serial != nullptr ? *o.serial->shard : keys->shard(hash);
     const uint32_t inbox = inbox_of(g, o.serial, o.key);
     {
         Locked l(s.lock);
         if (g->closed()) return Submit::kClosed;
         Line *line = line_of(g, s, o, hash);
         if (line == nullptr) return Submit::kNoMemory;
-        if (line->count() != 0) {
+        if (line->tasks.count() != 0) {
             if (!add(s, line, e)) return Submit::kNoMemory;
             raise(s.accepted);
             return Submit::kOk;
         }
-        line->add(e, nullptr);
+        line->tasks.add(e, nullptr);
         if (!push_line(g, out, inbox, {run_line, line})) {
-            line->forget();
+            line->tasks.forget();
             idle(line);
             return g->closed() ? Submit::kClosed : Submit::kNoMemory;
         }
         raise(s.accepted);
         raise(s.pushed);
-        if (line->serial != nullptr) line->serial->ref();
+        if (line->is_serial) line->serial()->ref();
     }
     tell_of_line(g, out, inbox);
     return Submit::kOk;
@@ -141,11 +141,11 @@ uint32_t taken(Line *l, uint32_t n, bool back, Atomic<uint64_t> *entries, Backlo
         Locked lock(s.lock);
         if (back) raise(s.handed_back, n);
         for (uint32_t i = 0; i < n; i++)
-            if (Block *b = l->pop()) s.block_slabs.give(b);
+            if (Block *b = l->tasks.pop()) s.block_slabs.give(b);
         raise(s.ended, n);
-        if (l->count() != 0) {
-            if (ahead != nullptr) ahead->look(*l);
-            return l->count();
+        if (l->tasks.count() != 0) {
+            if (ahead != nullptr) ahead->look(l->tasks);
+            return l->tasks.count();
         }
         if (entries != nullptr) raise(*entries);
         let_go = idle(l);
@@ -168,7 +168,7 @@ bool queue_again(Group *g, Line *l, Atomic<uint64_t> *entries) {
     }
     Outbox *o = g->inbox_count == 0 ? outbox_of(g, &why_not) : nullptr;
     if (g->inbox_count == 0 && o == nullptr) return false;
-    const uint32_t inbox = inbox_of(g, l->serial, l->key);
+    const uint32_t inbox = inbox_of(g, l->serial(), l->key);
     {
         Locked lock(l->shard->lock);  // as in put_in(): closed | the push
         if (g->closed() || !push_line(g, o, inbox, {run_line, l})) return false;
@@ -189,7 +189,7 @@ void hand_back_all(Line *l, int32_t why, Had had) {
     Group *g = l->shard->group;
     for (bool more = true; more; had.room_back = false) {
         if (!had.room_back) g->give_room(1);
-        g->hand_back(l->head, why);
+        g->hand_back(l->tasks.head, why);
         if (g->foreign()) return;
         more = taken(l, 1, true, had.entries) != 0;
     }
@@ -205,7 +205,7 @@ void run(Line *l, Had had, bool done = false) {
     Backlog::Ahead ahead;
     uint64_t since = 0;
     for (uint32_t ran = 0, there = 1;;) {
-        Entry e = l->head;
+        Entry e = l->tasks.head;
         uint32_t n = 0;
         bool stops;
         for (;;) {
@@ -300,14 +300,14 @@ Submit order_in(Group *g) {
 Turn take_turn(Group *g, const Ordering &o, Entry e, Line **line) {
     const uint64_t hash = Keys::hash(o.key);
     Keys *keys = g->keys.load(memory_order_relaxed);  // there since order_in(), before the task was made
-    LineShard &s = o.serial != nullptr ? *o.serial->line.shard : keys->shard(hash);
+    LineShard &s = o.serial != nullptr ? *o.serial->shard : keys->shard(hash);
     Locked l(s.lock);
     *line = line_of(g, s, o, hash);
     if (*line == nullptr) return Turn::kNoMemory;
-    const bool first = (*line)->count() == 0;
+    const bool first = (*line)->tasks.count() == 0;
     if (!add(s, *line, e)) return Turn::kNoMemory;  // never the first
     raise(s.accepted);
-    if (first && (*line)->serial != nullptr) (*line)->serial->ref();
+    if (first && (*line)->is_serial) (*line)->serial()->ref();
     if (!first) g->budget.force();
     return first ? Turn::kYours : Turn::kQueued;
 }
@@ -330,7 +330,7 @@ bool in_line_of(const Group *g, const Ordering &o) {
     if (this_thread == nullptr) return false;
     for (const InLine *at = this_thread->in_line; at != nullptr; at = at->outer) {
         const Line &l = *at->line;
-        if (o.serial != nullptr ? l.serial == o.serial : l.serial == nullptr && l.key == o.key && l.shard->group == g) return true;
+        if (o.serial != nullptr ? at->line == o.serial : !l.is_serial && l.key == o.key && l.shard->group == g) return true;
     }
     return false;
 }
@@ -345,7 +345,7 @@ void hand_back_line(Line *l, int32_t why) {
     Group *g = s.group;
     const Had had{&s.entries_back};
     if (why != kWhyDropped) return hand_back_all(l, why, had);
-    g->hand_back(l->head, why);
+    g->hand_back(l->tasks.head, why);
     if (g->foreign() || taken(l, 1, true, had.entries) == 0 || queue_again(g, l, had.entries)) return;
     run(l, {had.entries, false});  // the group has just been shut down: nobody else would
 }

@@ -15,7 +15,7 @@
 //                                                                       to be there
 //   the rest                     when idle, under the shard's lock      anyone who may use the line
 //
-// Invariant: count() == 0 if and only if nobody has the line and no entry of it is queued. Tasks that run are still counted.
+// Invariant: tasks.count() == 0 if and only if nobody has the line and no entry of it is queued. Tasks that run are still counted.
 // Hazard: one adds a task while another finds that there is none left. Both are under the lock: the task is either found, or the
 // first of a line that is idle.
 // Hazard: a shutdown, between the look at Gate::kClosed and the push of the entry. Both are under the shard's lock, which the
@@ -36,14 +36,17 @@ enum class Submit;
 struct LineShard;
 struct ThreadRecord;
 
-struct alignas(64) Line : Backlog {
-    uint8_t place = 0;  // Slabs'
-    Plain<bool> sticky{false};
+struct alignas(64) Line {
     void *arg = nullptr;  // Slabs'; while it is kept: the next that is (kept.h)
+    uint8_t place = 0;    // Slabs'
+    Plain<bool> sticky{false};
+    bool is_serial = false;  // else it is that of a key
     LineShard *shard = nullptr;
-    uint64_t key = 0;          // of a serial: its inbox, in a group that has inboxes
-    Serial *serial = nullptr;  // nullptr: it is that of a key
-    Line *next = nullptr;      // in its bucket
+    uint64_t key = 0;      // of a serial: its inbox, in a group that has inboxes
+    Line *next = nullptr;  // in its bucket
+    Backlog tasks;         // last, with its own last: who looks for a key goes on to them on the next cache line
+
+    Serial *serial();  // nullptr: it is that of a key
 };
 #ifndef HC_SYNC_MODEL
 static_assert(sizeof(Line) == 128);
@@ -66,21 +69,21 @@ class InTurn {
     const InLine here_;
 };
 
-class Serial {
+class Serial : public Line {
   public:
-    Serial(Group *g, LineShard *shard, uint32_t inbox) : group(g) {
-        line.shard = shard;
-        line.key = inbox;
-        line.serial = this;
+    Serial(Group *g, LineShard *s, uint32_t inbox) : group(g) {
+        is_serial = true;
+        shard = s;
+        key = inbox;
     }
     Group *const group;  // with a reference
-    Line line;
     void ref() { refs_.fetch_add(1, memory_order_relaxed); }
     void unref();
 
   private:
     Atomic<uint32_t> refs_{1};  // of its users, and one while its line is not idle
 };
+inline Serial *Line::serial() { return is_serial ? static_cast<Serial *>(this) : nullptr; }
 Submit serial_make(Group *g, Serial **out);
 
 // Queues e in its order. The policies of a full group hold for each task; but nothing that has an order is run by its submitter, for

@@ -65,9 +65,9 @@ class Slabs {
         s->list = t;
         if (++s->listed == 1 || s->listed == kRoom) sort(s);
     }
-    // After giving, where a burst is not expected to come again: no more empty ones than half of the others.
+    // After giving, where a burst is not expected to come again: no more empty ones than others.
     void ease() {
-        if (empties_ > others_ / 2) drop_empty(others_ / 2);
+        if (empties_ > others_) drop_empty(others_ / 2);
     }
 
     static Slab *make() { return memory::make<Slab>(); }  // without the lock; nullptr: no memory

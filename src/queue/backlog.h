@@ -30,6 +30,11 @@ struct alignas(64) Block {
 };
 
 class Backlog {
+  private:
+    Plain<uint32_t> count_{0};
+    Plain<uint8_t> gone_{0}, held_{0};
+    Plain<Block *> first_{nullptr}, last_{nullptr};
+
   public:
     Entry head;
 
@@ -104,9 +109,6 @@ class Backlog {
 
   private:
     Entry tail_[kBlock];
-    Plain<Block *> first_{nullptr}, last_{nullptr};
-    Plain<uint32_t> count_{0};
-    Plain<uint8_t> gone_{0}, held_{0};
 };
 
 }  // namespace hc
