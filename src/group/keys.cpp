@@ -15,7 +15,8 @@ Line *LineShard::line_of(uint64_t key, uint64_t hash) {
     if (size != 0)
         for (Line *l = buckets[bits & (size - 1)]; l != nullptr; l = l->next)
             if (l->key == key) return l;
-    if (lines >= size && !resize(size == 0 ? 8 : 2 * size) && size == 0) return nullptr;  // otherwise its buckets are longer
+    if (lines >= size && !resize(size == 0 ? 8 : 2 * size) && size == 0)
+        return nullptr;  // otherwise its buckets are longer
     Line *l = line_slabs.take();
     if (l == nullptr) {
         auto *more = Slabs<Line>::make();

@@ -29,7 +29,7 @@ struct alignas(64) LineShard {
 
     Block *take_block();                         // nullptr: no memory
     Line *line_of(uint64_t key, uint64_t hash);  // made now if need be; nullptr: no memory
-    void forget(Line *l);                       // a key's, that is idle
+    void forget(Line *l);                        // a key's, that is idle
     void trim();
 
   private:

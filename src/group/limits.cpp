@@ -30,12 +30,16 @@ struct Limits {
 };
 Limits limits;
 
-void lower(uint64_t at) {
+bool lowered(uint64_t at) {
     uint64_t seen = limits.look_at.load(memory_order_relaxed);
     do
-        if (seen <= at) return;
+        if (seen <= at) return false;
     while (!limits.look_at.compare_exchange_weak(seen, at, memory_order_relaxed, memory_order_relaxed));
-    if (sentinel_ring()) return;
+    return true;
+}
+
+void lower(uint64_t at) {
+    if (!lowered(at) || sentinel_ring()) return;
     // No thread can be had: the next tries again.
     limits.look_at.compare_exchange_strong(at, kNever, memory_order_relaxed, memory_order_relaxed);
 }
@@ -58,7 +62,8 @@ bool stopped(const Deadline &x) {
 
 void open(Deadline &x) {
     x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): repeated
-    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
+    atomic_thread_fence(
+        memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
 }
 
@@ -97,7 +102,8 @@ void send(Deadlines &d, Deadline &x) {
 // Returns when to look again.
 uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
     uint64_t at = x.at.load(memory_order_relaxed);
-    const bool over = at != Deadline::kPassed && at <= now, open = x.signals.load(memory_order_relaxed) != Deadline::kMayNot;
+    const bool over = at != Deadline::kPassed && at <= now,
+               open = x.signals.load(memory_order_relaxed) != Deadline::kMayNot;
     if (at == Deadline::kFree) return kNever;
     if (!over && !open) return at == Deadline::kPassed ? kNever : at;
     // acquire: pairs with the release in Limited(). In vain: it has ended, or even another has begun, which has looked at look_at.
@@ -118,7 +124,7 @@ uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
         next = std::min<uint64_t>(next, x.again);
     }
     x.at.store(passed ? Deadline::kPassed : at, memory_order_release);  // pairs with the acquire in end()
-    if (over && !open) {  // has it opened meanwhile, and not seen that its time is over?
+    if (over && !open) {                            // has it opened meanwhile, and not seen that its time is over?
         atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in open(): at | signals
         if (x.signals.load(memory_order_relaxed) != Deadline::kMayNot) next = kStopped;
     }
@@ -139,7 +145,7 @@ void limits_look(uint64_t now) {
         for (Deadlines *d = limits.all; d != nullptr; d = d->next)
             for (Deadline &x : d->of) next = std::min(next, look(*d, x, now));
     }
-    lower(next);
+    lowered(next);  // the caller sees that it is due
 }
 
 void limits_stop() {
@@ -193,7 +199,8 @@ bool Limited::end() {
     }
     uint64_t at = x->at.load(memory_order_relaxed);
     // acquire: pairs with the release in look()
-    while (Deadline::busy(at) || !x->at.compare_exchange_weak(at, Deadline::kFree, memory_order_acquire, memory_order_relaxed)) {
+    while (Deadline::busy(at) ||
+           !x->at.compare_exchange_weak(at, Deadline::kFree, memory_order_acquire, memory_order_relaxed)) {
         thread_yield();
         at = x->at.load(memory_order_relaxed);
     }

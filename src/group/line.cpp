@@ -27,7 +27,8 @@ Keys *keys_of(Group *g, Submit *why_not) {
     Keys *made = g->keys.load(memory_order_relaxed);
     if (made != nullptr) return made;
     *why_not = Submit::kNoMemory;
-    if ((made = memory::make<Keys>(g)) != nullptr) g->keys.store(made, memory_order_release);  // pairs with the acquires
+    if ((made = memory::make<Keys>(g)) != nullptr)
+        g->keys.store(made, memory_order_release);  // pairs with the acquires
     return made;
 }
 
@@ -58,7 +59,7 @@ bool add(LineShard &s, Line *l, Entry e) {  // under its lock. False: no memory
     return true;
 }
 
-void raise(Atomic<uint64_t> &n, uint64_t by = 1) {  // under the shard's lock
+void raise(Atomic<uint64_t> &n, uint64_t by = 1) {                     // under the shard's lock
     n.store(n.load(memory_order_relaxed) + by, memory_order_release);  // pairs with the acquire in quiescent()
 }
 
@@ -330,7 +331,8 @@ bool in_line_of(const Group *g, const Ordering &o) {
     if (this_thread == nullptr) return false;
     for (const InLine *at = this_thread->in_line; at != nullptr; at = at->outer) {
         const Line &l = *at->line;
-        if (o.serial != nullptr ? at->line == o.serial : !l.is_serial && l.key == o.key && l.shard->group == g) return true;
+        if (o.serial != nullptr ? at->line == o.serial : !l.is_serial && l.key == o.key && l.shard->group == g)
+            return true;
     }
     return false;
 }

@@ -27,8 +27,8 @@
 // In a bounded group each queued task has its unit of room, the entry none of its own: who pops it gives back that of the first task.
 #pragma once
 #include "queue/backlog.h"
+#include "queue/order.h"
 #include "sync/atomic.h"
-#include "timer/order.h"
 namespace hc {
 
 class Group;
@@ -98,11 +98,11 @@ enum class Turn { kQueued, kYours, kNoMemory };
 Turn take_turn(Group *g, const Ordering &o, Entry e, Line **line);
 void end_turn(Line *l);
 
-Submit order_in(Group *g);  // before take_turn() can be called: not kOk: no memory, ...
+Submit order_in(Group *g);       // before take_turn() can be called: not kOk: no memory, ...
 bool unkeep(Group *g, Line *l);  // a kept line (kept.h) queues in a lane. False: closed, or no memory
 bool in_line_of(const Group *g, const Ordering &o);  // does the caller run in that line?
 
-void run_line(void *line);                 // the entry's fn
+void run_line(void *line);                  // the entry's fn
 void hand_back_line(Line *l, int32_t why);  // kWhyDropped: its first task only; the others are queued again
 
 }  // namespace hc

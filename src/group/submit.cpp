@@ -189,10 +189,11 @@ bool push_line(Group *g, Outbox *o, uint32_t inbox, Entry e) {
     return !g->closed() && g->inboxes[inbox].box.push(e);
 }
 
-bool tell_of_line(Group *g, Outbox *o, uint32_t inbox) {
-    if (g->inbox_count == 0) return after_push(g, o) == 0;
-    wake_owner(g, &g->inboxes[inbox]);
-    return true;
+void tell_of_line(Group *g, Outbox *o, uint32_t inbox) {
+    if (g->inbox_count == 0)
+        after_push(g, o);
+    else
+        wake_owner(g, &g->inboxes[inbox]);
 }
 
 Submit submit_batch_long(Group *g, const Entry *e, size_t n, size_t *accepted) {

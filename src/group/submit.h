@@ -10,7 +10,7 @@
 #pragma once
 #include "group/group.h"
 #include "group/outbox.h"
-#include "timer/order.h"
+#include "queue/order.h"
 namespace hc {
 
 enum class Submit { kOk, kNoMemory, kFull, kClosed, kForeign, kNoThread, kTimedOut, kWouldWait };
@@ -25,9 +25,9 @@ Submit submit_ready(Group *g, Entry e, Priority p = Priority::kNormal);
 // Where a task of a group without lanes goes, or of a priority that is not normal. nullptr: *why_not.
 Inbox *inbox_of(Group *g, Priority p, Submit *why_not);
 // The entry of a line (line.h), in two steps, the first under the lock of its shard: push_line() into `o`, the caller's, or in a group that
-// has inboxes into the one with that number; then tell_of_line(). Neither takes room. False: no memory, or closed; closed.
+// has inboxes into the one with that number; then tell_of_line(). Neither takes room. False: no memory, or closed.
 bool push_line(Group *g, Outbox *o, uint32_t inbox, Entry e);
-bool tell_of_line(Group *g, Outbox *o, uint32_t inbox);
+void tell_of_line(Group *g, Outbox *o, uint32_t inbox);
 // The caller's in g, made now if need be.
 Outbox *outbox_of(Group *g, Submit *why_not);
 

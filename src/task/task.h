@@ -20,10 +20,10 @@
 #pragma once
 #include <cstdint>
 
+#include "queue/order.h"
 #include "sync/atomic.h"
 #include "sync/mutex.h"
 #include "sync/parker.h"
-#include "timer/order.h"
 namespace hc {
 
 enum class Priority : uint8_t { kNormal, kHigh, kLow };
@@ -52,7 +52,11 @@ struct Failure {
 
 struct Task {
     enum State : uint32_t { kWaiting, kQueued, kRunning, kEnded, kStates = 3 };
-    enum Bits : uint32_t { kWatched = 4, kStop = 8, kGeneration = 16 };  // from there on: which task of this record it is
+    enum Bits : uint32_t {
+        kWatched = 4,
+        kStop = 8,
+        kGeneration = 16
+    };  // from there on: which task of this record it is
     enum class Body : uint8_t { kCall, kAll, kAny, kPromise };
 
     void (*fn)(void *) = nullptr;
@@ -60,7 +64,7 @@ struct Task {
     void (*drop)(void *, int32_t) = nullptr;
     const char *label = nullptr;
     Home *home = nullptr;
-    Task *next = nullptr;  // in whatever list it is in: free, ready, or its scope's
+    Task *next = nullptr;         // in whatever list it is in: free, ready, or its scope's
     Task *made_before = nullptr;  // see queue/made.h
     bool goes = false;
     Task *previous = nullptr;  // in its scope's list of those that have an order
@@ -98,10 +102,14 @@ struct Task {
     bool stopped() const { return (state.load(memory_order_relaxed) & kStop) != 0; }
 
     // By the creator: a new task of this record, and then its state before it is in a queue.
-    void renew() { state.store((state.load(memory_order_relaxed) & ~(kGeneration - 1u)) + kGeneration + kWaiting, memory_order_relaxed); }
+    void renew() {
+        state.store((state.load(memory_order_relaxed) & ~(kGeneration - 1u)) + kGeneration + kWaiting,
+                    memory_order_relaxed);
+    }
     void enqueue() {
         const uint32_t seen = state.load(memory_order_relaxed);
-        state.store((seen & ~uint32_t{kStates}) | kQueued, memory_order_release);  // pairs with the acquire in expired()
+        state.store((seen & ~uint32_t{kStates}) | kQueued,
+                    memory_order_release);  // pairs with the acquire in expired()
     }
 
     bool claim(State from) { return move(from, kRunning); }
@@ -121,7 +129,8 @@ struct Task {
         return true;
     }
     bool claim(uint32_t seen) {
-        return state.compare_exchange_strong(seen, seen + kRunning - kQueued, memory_order_acq_rel, memory_order_relaxed);  // pairs as in move()
+        return state.compare_exchange_strong(seen, seen + kRunning - kQueued, memory_order_acq_rel,
+                                             memory_order_relaxed);  // pairs as in move()
     }
     bool ready() { return move(kWaiting, kQueued); }
     // Asks a running task to stop. Returns what it met.

@@ -15,10 +15,10 @@
 // nothing names it any more: no handle, no entry, no drop that runs.
 #pragma once
 #include "memory/slabs.h"
+#include "queue/order.h"
 #include "sync/event.h"
 #include "sync/lock.h"
 #include "sync/mutex.h"
-#include "timer/order.h"
 #include "timer/wheel.h"
 namespace hc {
 
@@ -50,7 +50,8 @@ inline bool waits_for(const Pending &p) {
 
 // Some of a group's timers, under one lock. Threads are spread over the shards; a timer stays where it was made.
 struct alignas(64) Shard {
-    Shard(Group *g, uint32_t fork_generation, uint64_t now) : generation(fork_generation), wheel(tick_at(now)), group(g) {}
+    Shard(Group *g, uint32_t fork_generation, uint64_t now)
+        : generation(fork_generation), wheel(tick_at(now)), group(g) {}
     Shard(const Shard &) = delete;
 
     const uint32_t generation;  // of processes, see registry.h
@@ -58,19 +59,20 @@ struct alignas(64) Shard {
     // any more.
     Atomic<uint64_t> refs{1};
     void unref() {
-        if (refs.fetch_sub(1, memory_order_acq_rel) == 1) memory::destroy(this);  // pairs with itself: all use before the end
+        if (refs.fetch_sub(1, memory_order_acq_rel) == 1)
+            memory::destroy(this);  // pairs with itself: all use before the end
     }
     Lock lock;
     // Under the lock:
     Wheel wheel;
-    Plain<Group *> group;   // nullptr: it has ended
+    Plain<Group *> group;  // nullptr: it has ended
     Plain<bool> closed{false};
     Plain<uint64_t> idle{0};  // of those in the wheel, the ones that a closed group does not wait for: see waits_for()
     Slabs<Timer> timers;
     Slabs<Series> series;
     // Written under the lock, read by anyone:
     Atomic<uint64_t> pending{0};
-    Atomic<uint64_t> kept{0};  // of those, the ones that run after HC_SHUTDOWN_RUN_TIMERS
+    Atomic<uint64_t> kept{0};     // of those, the ones that run after HC_SHUTDOWN_RUN_TIMERS
     Atomic<uint64_t> fired{0};    // entries that went into batches, and timers that were handed back
     Atomic<uint64_t> dropped{0};  // of those, the latter
     Event ended;                  // a body has returned, or a drop

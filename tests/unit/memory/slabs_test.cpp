@@ -75,7 +75,7 @@ TEST(Slabs, NoRecordIsTwoPeoples) {
 
 TEST(Slabs, WhatWasGivenBackIsTakenAgain) {
     Used u;
-    for (int round = 0; round < 100; round++) {
+    for (unsigned round = 0; round < 100; round++) {
         for (unsigned i = 0; i < 30 * Slabs::kRoom; i++) u.take();
         u.give_all_in_any_order(round);
     }
