@@ -33,9 +33,13 @@ class Lock {
   private:
     __attribute__((noinline)) void wait() {
 #ifndef HC_SYNC_MODEL
-        for (int looks = 0; looks < 100; looks++) {
+        for (int looks = 0; looks < 30; looks++) {
             if (word_.load(memory_order_relaxed) == kFree && try_lock()) return;
             cpu_relax();
+        }
+        for (int looks = 0; looks < 4; looks++) {  // its holder may have lost its processor to the caller
+            thread_yield();
+            if (try_lock()) return;
         }
 #endif
         waiters_.fetch_add(1, memory_order_relaxed);
