@@ -114,6 +114,24 @@ struct Drained : Ordered<3, 4> {
     }
 };
 
+// The same for a task without an order, while another submits some that have one, the first of their group.
+struct DrainedBeside : Ordered<3, 3> {
+    DrainedBeside() { begin(1, Kind::kStealing, false); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(2);
+            CHECK(g->drain(kNever));
+            CHECK(tasks[2].result == 1);
+            over.wait();
+            g->shutdown(false);
+        }
+        if (i == 1)
+            for (int k = 0; k < 2; k++) CHECK(put(k, kKey) == Submit::kOk);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
 // A serial whose last handle goes while it has work, with the group's.
 struct LetGo : Ordered<3, 2> {
     LetGo() {
@@ -207,6 +225,7 @@ int main() {
     ok &= holds<Closed<true, true>>("sticky, closed, now", 30'000);
     ok &= holds<Closed<false, false, Kind::kShared>>("shared, closed", 20'000);
     ok &= holds<Drained>("drained", 30'000);
+    ok &= holds<DrainedBeside>("drained, beside", 30'000);
     ok &= holds<LetGo>("let go", 30'000);
     ok &= holds<StuckKeeper>("stuck keeper", 20'000);
     ok &= holds<Bounded<Kind::kStealing>>("bounded", 30'000);
