@@ -114,7 +114,8 @@ CALLS = {
              'winding_up': 'false', 'arrived': 'void()', 'too_many': 'false'},
 }
 # Where they do not return what can be had from that: file, call, instead.
-INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody')]
+INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody'),
+           ('group/roster.cpp', r'^add_places\(1\)', '1u')]
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
 BY_HAND = [
@@ -138,7 +139,7 @@ BY_HAND = [
     ('group/sleep.cpp', 'look', r'group_\.divert_forks\(\)', 'group_.deques() != nullptr'),
     ('group/sleep.cpp', 'look', r' \|\| interrupted_(?=;)', ''),
     ('group/sleep.cpp', 'look', r' \|\| \(paused && !gate\.paused\(\)\)', ''),
-    ('task/task.h', 'look', r'if \(n == 0\) return false;', ''),
+    ('task/task.h', 'look', r'if \(n == 0\) return false;', ';'),
     ('queue/made.h', 'look', r'if \(walked_\) return 0;', ''),
     ('group/expiry.cpp', 'look', r'if \(s != nullptr\) s->ref\(\);', 's = nullptr;'),
     ('group/expiry.cpp', 'look', r'next = std::min\(next, t->queued_until\(\)\);', ''),
@@ -203,7 +204,7 @@ BY_HAND = [
     ('group/forks.cpp', 'wake', r'const Blocking declared;', ''),
     ('group/worker.cpp', 'look', r'batch_\.has_rest\(\) \|\| (?=!kept)', ''),
     ('group/worker.cpp', 'look', r'(?<=        )settle\(\);', ''),
-    ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ''),
+    ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ';'),
     ('group/group.h', 'look', r'if \(Gate::parked\(word\) != 0\) return;', ''),
     ('group/group.h', 'look', r'if \(options_\.kind == Kind::kStealing\) divert_forks\(\);', ''),
     ('group/group.cpp', 'look', r'if \(closed\(\)\) go_on\(\);', ''),
@@ -261,11 +262,11 @@ def object_begin(code, at):
         if m is None:
             return at
         at = m.start()
-        while code[at - 1] in ')]':
+        while code[at - 1] in ')]}':
             depth, at = 1, at - 1
             while depth:
                 at -= 1
-                depth += (code[at] in ')]') - (code[at] in '([')
+                depth += (code[at] in ')]}') - (code[at] in '([{')
         at = re.search(r'\w*$', code[:at]).start()
 
 
