@@ -255,9 +255,8 @@ bool Group::work_waits() {
     return forks || !queues_empty();
 }
 
-// What has begun only grows, and what was accepted does not: if the sums are equal, nothing is in between.
+// What has begun only grows, and what was accepted does not, nor what has fired: if the sums are equal, nothing is in between.
 bool Group::all_begun() {
-    if (!timers.all_gone()) return false;  // now what has fired does not grow any more either
     uint64_t begun = reaped.load(memory_order_relaxed) + taken_begun.load(memory_order_relaxed);
     for (uint32_t i = 0; i < roster.made(); i++) begun += roster.at(i).batch().begun();
     uint64_t pushed = timers.fired();

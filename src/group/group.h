@@ -92,7 +92,7 @@ class Group {
     // True when nothing is queued: neither in a lane nor in a batch behind the task that its worker is running.
     bool queues_empty();
     bool work_waits();  // in a queue, or a deque of forks
-    // Of a settled group that runs what it has: has everything accepted begun, or is it the very next of its worker?
+    // Of a settled group that runs what it has, and has no timer left: has everything accepted begun, or is it the next of its worker?
     bool all_begun();
     template <class F>
     void each_box(F &&f) {

@@ -16,7 +16,11 @@
 #include "sync/mutex.h"
 namespace hc {
 
+#ifdef HC_SYNC_MODEL
+constexpr uint64_t kStuckAfter = 2, kLook = 1;
+#else
 constexpr uint64_t kStuckAfter = 2'000'000, kLook = 1'000'000;  // ns
+#endif
 
 class Kept {
   public:

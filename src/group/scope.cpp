@@ -110,11 +110,11 @@ void Scope::take_out_ordered(Task *t) {
 // The first that is still queued, claimed, with a ref.
 Task *Scope::claim_ordered() {
     Locked l(lock_);
-    for (Task *t = ordered_; t != nullptr; t = t->next)
-        if (t->claim(Task::kQueued)) {
-            t->ref();
-            return t;
-        }
+    for (Task *t = ordered_; t != nullptr; t = t->next) {
+        t->ref();  // first: the entry's goes as soon as its popper finds it claimed
+        if (t->claim(Task::kQueued)) return t;
+        t->refs.fetch_sub(1, memory_order_relaxed);  // not the last: whoever claimed it keeps one until it has been taken out of here
+    }
     return nullptr;
 }
 

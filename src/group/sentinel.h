@@ -36,8 +36,8 @@ class Stuck {
     void list(Group *g);
     // A worker could not be had. The caller holds no lock.
     void owe(Group *g) {
-        // release: pairs with the acquire in retry(): the task | owed_
-        if (!owed_.exchange(true, memory_order_release) && !list_owed(g)) owed_.store(false, memory_order_relaxed);
+        // After the fence in Group::more_room(), which pairs with heavy_fence in retry(): the task | owed_
+        if (!owed_.exchange(true, memory_order_relaxed) && !list_owed(g)) owed_.store(false, memory_order_relaxed);
     }
     void end();  // before the group is freed
 

@@ -37,8 +37,10 @@ void Stuck::look(Group &g) {
 // Whoever could not get a worker, now or then.
 void Stuck::retry(Group &g) {
     retry_at_ = kNever;
-    owed_.exchange(false, memory_order_acquire);  // pairs with the release in owe(): owed_ | the task
-    heavy_fence();  // pairs with light_fence in a submit that saw neither room nor anybody parked: the word | the queues
+    owed_.exchange(false, memory_order_relaxed);
+    // Pairs with the fence in Group::more_room(), before owe(): owed_ | the task. And with light_fence in a submit that saw neither
+    // room nor anybody parked: the word | the queues
+    heavy_fence();
     bool refused = !g.closed() && !g.fill_up();
     if (!refused && Gate::places(g.gate.read()) != 0 && g.work_waits()) g.wake_one(1, &refused);
     if (refused) retry_at_ = after(kRetry);

@@ -29,7 +29,7 @@ class Home {
         Task *t = free_;
         if (t == nullptr) {
             if ((t = made.make()) == nullptr) return nullptr;
-            made_++;
+            made_ = made_ + 1;
         } else {
             free_ = t->next;
         }
@@ -100,7 +100,7 @@ class Home {
     Atomic<Group *> group_;
     Atomic<uint32_t> pins_{0};
     Task *free_ = nullptr;
-    int64_t made_ = 0;  // the producer's
+    Plain<int64_t> made_{0};  // the producer's
     Atomic<int64_t> trimmed_{0};
     Atomic<Task *> returned_{nullptr};
     Atomic<int64_t> out_{0};

@@ -129,8 +129,8 @@ struct Task {
         return true;
     }
     bool claim(uint32_t seen) {
-        return state.compare_exchange_strong(seen, seen + kRunning - kQueued, memory_order_acq_rel,
-                                             memory_order_relaxed);  // pairs as in move()
+        // release: pairs with the load in move(). expired() has acquired what was seen
+        return state.compare_exchange_strong(seen, seen + kRunning - kQueued, memory_order_release, memory_order_relaxed);
     }
     bool ready() { return move(kWaiting, kQueued); }
     // Asks a running task to stop. Returns what it met.

@@ -109,6 +109,20 @@ struct Inserted : Takeover<kThieves, kAll> {
     }
 };
 
+// The owner begins a task that no thief may take, between two batches, of which one may just have been at the first.
+template <bool kAll>
+struct Begun : Takeover<1, kAll> {
+    Plain<int> alone{0};
+    void thread(unsigned i) override {
+        if (i != 0) return Takeover<1, kAll>::thread(i);
+        this->own();
+        this->batch.begin(Entry(body, &alone));
+        CHECK(this->batch.rest() == 0);
+        Entry e;
+        CHECK(!this->batch.take(&e));
+    }
+};
+
 // What is stolen goes into the thief's own batch, where others find it.
 struct Chain : Model<3> {
     BasicBatch<4> batches[3];
@@ -154,6 +168,8 @@ int main() {
     ok &= holds<Inserted<1, false>>("inserted", 150'000);
     ok &= holds<Inserted<2, false>>("inserted, two thieves", 150'000);
     ok &= holds<Inserted<1, true>>("inserted, all", 100'000);
+    ok &= holds<Begun<false>>("begun", 50'000);
+    ok &= holds<Begun<true>>("begun, all", 50'000);
     ok &= holds<Chain>("chain", 50'000);
     return ok ? 0 : 1;
 }

@@ -271,13 +271,15 @@ struct Outlived : Expires<3, 1> {
     }
 };
 
-// Who drains sees what the drops have done.
+// Who drains sees what the drops have done, though the worker may have taken out what it found dead.
+template <bool kHeld>
 struct Drained : Expires<3, 1> {
     void submitter() override {
-        CHECK(submit_detached(0) == Submit::kOk);
+        CHECK((kHeld ? submit_held(0) : submit_detached(0)) == Submit::kOk);
         CHECK(g->drain(kNever));
         once(0);
         close();
+        if (kHeld) task_unref(held[0]);
     }
 };
 
@@ -339,7 +341,8 @@ int main() {
     ok &= holds<ScopeRefused>("scope, refused", 20'000);
     ok &= holds<Trimmed>("trimmed", 20'000);
     ok &= holds<Outlived>("outlived", 10'000);
-    ok &= holds<Drained>("drained", 20'000);
+    ok &= holds<Drained<false>>("drained", 20'000);
+    ok &= holds<Drained<true>>("drained, held", 20'000);
     ok &= holds<Cancelled>("cancelled", 20'000);
     ok &= holds<Two<false>>("two", 10'000);
     ok &= holds<Two<true>>("two into one box", 10'000);

@@ -180,6 +180,16 @@ struct KeptSignal : Limit {
     }
 };
 
+// It has waited, several times: what is sent after that, and then again, is known to who is about to wait once more.
+struct Reopened : Limit {
+    Reopened() { queues = false; }
+    void tasks() override {
+        Limited limited(&record, 1, &task[0], nullptr, true);
+        for (int k = 0; k < 3; k++) const Undisturbed waits;
+        limited.end();
+    }
+};
+
 // It ends at any time, with a signal on its way or not.
 template <bool kQueues>
 struct InterruptedEnds : Limit {
@@ -257,6 +267,7 @@ int main() {
     ok &= holds<Interrupted<false>>("interrupted", 20'000);
     ok &= holds<Interrupted<true>>("interrupted, blocks", 20'000);
     ok &= holds<KeptSignal>("kept", 20'000);
+    ok &= holds<Reopened>("reopened", 50'000);
     ok &= holds<InterruptedEnds<false>>("interrupted, ends", 50'000);
     ok &= holds<InterruptedEnds<true>>("interrupted, ends, queues", 50'000);
     ok &= holds<Waits>("waits", 50'000);

@@ -114,6 +114,24 @@ struct Drained : Ordered<3, 4> {
     }
 };
 
+// The same for a task without an order, while another submits some that have one, the first of their group.
+struct DrainedBeside : Ordered<3, 3> {
+    DrainedBeside() { begin(1, Kind::kStealing, false); }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            post(2);
+            CHECK(g->drain(kNever));
+            CHECK(tasks[2].result == 1);
+            over.wait();
+            g->shutdown(false);
+        }
+        if (i == 1)
+            for (int k = 0; k < 2; k++) CHECK(put(k, kKey) == Submit::kOk);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
 // A serial whose last handle goes while it has work, with the group's.
 struct LetGo : Ordered<3, 2> {
     LetGo() {
@@ -165,6 +183,46 @@ struct StuckKeeper : Ordered<3, 4> {
     }
 };
 
+// A task of the keeper's, which waits, runs the line's first turn on top of itself, and goes on until another has taken the rest away.
+struct HelpingKeeper : Ordered<3, 4> {
+    Condition others;
+    bool helps = false;
+    HelpingKeeper() {
+        each = 4;
+        begin(2);
+        give(0, {3});
+        worker(0).interrupted_ = true;  // it goes on with its batch
+        tasks[3].until = &others;
+    }
+    void begun() override {
+        if (tasks[0].ran && tasks[1].ran && tasks[2].ran) others.meet();
+        if (!tasks[3].ran || std::exchange(helps, true)) return;
+        while (turns < 2)
+            if (!this_thread->self->help()) yield();
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            for (int k = 0; k < 3; k++) CHECK(put(k, kSticky) == Submit::kOk);
+        } else {
+            work(i - 1);
+        }
+        thread_ends();
+    }
+};
+
+// One queue for all, into which one pushes a line, and another tasks that have no order.
+struct Mixed : Ordered<3, 4> {
+    Mixed() { begin(1, Kind::kShared); }
+    void thread(unsigned i) override {
+        if (i == 0)
+            for (int k = 0; k < 2; k++) CHECK(put(k, kKey) == Submit::kOk);
+        if (i == 1)
+            for (int k = 2; k < 4; k++) post(k);
+        if (i == 2) work(0);
+        thread_ends();
+    }
+};
+
 // A bounded group: what is above the capacity is refused, and the room comes back.
 template <Kind kKind>
 struct Bounded : Ordered<4, 4> {
@@ -207,8 +265,11 @@ int main() {
     ok &= holds<Closed<true, true>>("sticky, closed, now", 30'000);
     ok &= holds<Closed<false, false, Kind::kShared>>("shared, closed", 20'000);
     ok &= holds<Drained>("drained", 30'000);
+    ok &= holds<DrainedBeside>("drained, beside", 30'000);
     ok &= holds<LetGo>("let go", 30'000);
     ok &= holds<StuckKeeper>("stuck keeper", 20'000);
+    ok &= holds<HelpingKeeper>("helping keeper", 20'000);
+    ok &= holds<Mixed>("mixed", 20'000);
     ok &= holds<Bounded<Kind::kStealing>>("bounded", 30'000);
     ok &= holds<Bounded<Kind::kShared>>("bounded, shared", 20'000);
     return ok ? 0 : 1;

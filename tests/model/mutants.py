@@ -30,9 +30,10 @@ SRC = HERE.parent.parent / 'src'
 MODELS = {
     'sync/parker.h': ['parker'],
     'sync/event.h': ['event', 'closing'],
-    'sync/lock.h': ['lock', 'timers'],
+    'sync/lock.h': ['lock', 'timers', 'timers_end'],
     'queue/recycler.h': ['recycler'],
     'queue/made.h': ['expiry'],
+    'queue/backlog.h': ['line'],
     'queue/ring.h': ['lane', 'closing'],
     'queue/lane.h': ['lane', 'closing', 'sleep'],
     'queue/batch.h': ['batch', 'sleep', 'closing'],
@@ -43,36 +44,36 @@ MODELS = {
     'task/task.h': ['task', 'expiry'],
     'task/home.h': ['task', 'expiry'],
     'task/ticket.h': ['ticket', 'expiry', 'closing'],
-    'timer/pending.h': ['timer_life', 'timers'],
-    'timer/timer.h': ['timer_life', 'timers'],
-    'timer/wheel.h': ['timers', 'timer_life'],
-    'group/gate.h': ['beds', 'roster', 'roster_ends', 'roster_leaves', 'sleep', 'closing', 'timers'],
-    'group/sleep.cpp': ['roster', 'roster_leaves', 'roster_ends', 'stuck', 'sleep', 'closing', 'forks', 'timers'],
-    'group/find.cpp': ['sleep', 'closing', 'forks', 'timers'],
+    'timer/pending.h': ['timer_life', 'timers', 'timers_end'],
+    'timer/timer.h': ['timer_life', 'timers', 'timers_end'],
+    'timer/wheel.h': ['timers', 'timers_end', 'timer_life'],
+    'group/gate.h': ['beds', 'roster', 'roster_ends', 'roster_leaves', 'sleep', 'closing', 'timers', 'timers_end'],
+    'group/sleep.cpp': ['roster', 'roster_leaves', 'roster_ends', 'stuck', 'sleep', 'closing', 'forks', 'timers', 'timers_end', 'line'],
+    'group/find.cpp': ['sleep', 'closing', 'forks', 'timers', 'timers_end', 'line'],
     'group/levels.h': ['sleep', 'closing'],
-    'group/watch.h': ['timers'],
-    'group/timers.h': ['timers', 'timer_life'],
-    'group/timers.cpp': ['timers', 'timer_life'],
-    'group/timer_life.h': ['timer_life', 'timers'],
-    'group/timer_life.cpp': ['timer_life', 'timers'],
-    'group/timer_calls.cpp': ['timer_life', 'timers'],
-    'group/timer_run.cpp': ['timer_life', 'timers'],
-    'group/roster.h': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'life', 'closing'],
-    'group/roster.cpp': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'life', 'closing'],
+    'group/watch.h': ['timers', 'timers_end'],
+    'group/timers.h': ['timers', 'timers_end', 'timer_life'],
+    'group/timers.cpp': ['timers', 'timers_end', 'timer_life', 'room'],
+    'group/timer_life.h': ['timer_life', 'timers', 'timers_end'],
+    'group/timer_life.cpp': ['timer_life', 'timers', 'timers_end'],
+    'group/timer_calls.cpp': ['timer_life', 'timers', 'timers_end', 'room'],
+    'group/timer_run.cpp': ['timer_life', 'timers', 'timers_end'],
+    'group/roster.h': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'life', 'closing', 'room'],
+    'group/roster.cpp': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'life', 'closing', 'room'],
     'group/sentinel.h': ['stuck', 'roster_leaves'],
     'group/stuck.cpp': ['stuck', 'roster_leaves'],
     'group/blocking.cpp': ['roster', 'waitlist'],
     'group/waitlist.h': ['waitlist'],
     'group/overload.cpp': ['waitlist', 'closing'],
-    'group/worker.cpp': ['roster', 'roster_ends', 'stuck', 'sleep', 'closing', 'timers', 'forks'],
+    'group/worker.cpp': ['roster', 'roster_ends', 'stuck', 'sleep', 'closing', 'timers', 'timers_end', 'forks', 'line'],
     'group/worker.h': ['closing', 'sleep'],
     'group/submit.h': ['sleep', 'closing'],
-    'group/submit.cpp': ['sleep', 'closing', 'task', 'roster', 'roster_leaves'],
-    'group/closing.cpp': ['closing', 'life', 'timers', 'roster', 'roster_ends', 'roster_leaves', 'waitlist'],
-    'group/group.h': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'timers', 'closing', 'life', 'forks', 'task'],
-    'group/group.cpp': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'closing', 'life', 'forks', 'task', 'waitlist', 'timers'],
+    'group/submit.cpp': ['sleep', 'closing', 'task', 'roster', 'roster_leaves', 'line', 'room'],
+    'group/closing.cpp': ['closing', 'life', 'timers', 'timers_end', 'roster', 'roster_ends', 'roster_leaves', 'waitlist', 'room'],
+    'group/group.h': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'timers', 'timers_end', 'closing', 'life', 'forks', 'task', 'room'],
+    'group/group.cpp': ['roster', 'roster_ends', 'roster_leaves', 'stuck', 'closing', 'life', 'forks', 'task', 'waitlist', 'timers', 'timers_end', 'line', 'room'],
     'group/forks.cpp': ['forks'],
-    'group/line.cpp': ['line'],
+    'group/line.cpp': ['line', 'room'],
     'group/line.h': ['line'],
     'group/keys.cpp': ['line'],
     'group/keys.h': ['line'],
@@ -80,8 +81,8 @@ MODELS = {
     'group/tasks.cpp': ['task'],
     'group/continuations.cpp': ['task'],
     'group/wait.cpp': ['task'],
-    'group/scope.h': ['task'],
-    'group/scope.cpp': ['task', 'expiry'],
+    'group/scope.h': ['task', 'scope'],
+    'group/scope.cpp': ['scope', 'task', 'expiry'],
     'group/deadline.h': ['limits'],
     'group/limits.cpp': ['limits'],
     'group/expiry.h': ['expiry'],
@@ -113,7 +114,8 @@ CALLS = {
              'winding_up': 'false', 'arrived': 'void()', 'too_many': 'false'},
 }
 # Where they do not return what can be had from that: file, call, instead.
-INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody')]
+INSTEAD = [('group/gate.h', r'^(wake_one|after_publish)\b', 'Wake::kNobody'), ('', r'^gate\.(wake_one|after_publish)\b', 'Gate::Wake::kNobody'),
+           ('group/roster.cpp', r'^add_places\(1\)', '1u')]
 
 # The rest, by hand: file, kind, pattern, replacement; every occurrence is a mutant.
 BY_HAND = [
@@ -127,6 +129,9 @@ BY_HAND = [
     ('group/sleep.cpp', 'look', r'group_\.end_watch\(\);', ''),
     ('group/line.cpp', 'look', r'if \(g->closed\(\)\) return (Submit::kClosed;(?=\n        Line)|false;)', ''),
     ('group/line.cpp', 'look', r'g->closed\(\) \|\| (?=!push_line)', ''),
+    ('queue/backlog.h', 'look', r'if \(in_blocks_ != 0\) (?=block_ = )', ''),
+    ('queue/backlog.h', 'look', r'if \(in_blocks_ == 0\) return tail_\[at_\+\+\];', 'if (block_ == nullptr) return tail_[at_++];'),
+    ('queue/backlog.h', 'look', r' - l\.held_(?=;)', ''),
     ('group/closing.cpp', 'look', r'made->close\(\);', ''),
     ('group/find.cpp', 'look', r'find_kept_by_others\(\)(?=;)', 'false'),
     ('group/sleep.cpp', 'look', r'group_\.lines_are_kept\(\)(?= && group_\.begin)', 'false'),
@@ -134,7 +139,7 @@ BY_HAND = [
     ('group/sleep.cpp', 'look', r'group_\.divert_forks\(\)', 'group_.deques() != nullptr'),
     ('group/sleep.cpp', 'look', r' \|\| interrupted_(?=;)', ''),
     ('group/sleep.cpp', 'look', r' \|\| \(paused && !gate\.paused\(\)\)', ''),
-    ('task/task.h', 'look', r'if \(n == 0\) return false;', ''),
+    ('task/task.h', 'look', r'if \(n == 0\) return false;', ';'),
     ('queue/made.h', 'look', r'if \(walked_\) return 0;', ''),
     ('group/expiry.cpp', 'look', r'if \(s != nullptr\) s->ref\(\);', 's = nullptr;'),
     ('group/expiry.cpp', 'look', r'next = std::min\(next, t->queued_until\(\)\);', ''),
@@ -143,7 +148,7 @@ BY_HAND = [
     ('group/expiry.cpp', 'wake', r'lower\(g, std::max[^;]*;', ';'),
     ('group/expiry.h', 'wake', r'lower\(g, expires_at\);', ';'),
     ('group/limits.cpp', 'wake', r'sentinel_ring\(\)', 'true'),
-    ('group/limits.cpp', 'wake', r'(?<=[ ;])lower\((?:next|time_|kStopped)\);', ';'),
+    ('group/limits.cpp', 'wake', r'(?<=[ ;])lower(?:ed)?\((?:next|time_|kStopped)\);', ';'),
     ('group/limits.cpp', 'wake', r'wake_sleepers\(&x\);', ';'),
     ('group/limits.cpp', 'look', r'next = kStopped;', ';'),
     ('group/limits.cpp', 'look', r'next = std::min<uint64_t>\(next, x\.again\);', ''),
@@ -186,7 +191,7 @@ BY_HAND = [
     ('group/roster.cpp', 'look', r'wanted_ == leaving_', 'true'),
     ('group/roster.cpp', 'look', r'if \(wanted_ != 0\)', 'if (false)'),
     ('group/stuck.cpp', 'look', r'if \(!g\.gate\.all_busy\(\)\) \{', 'if (true) {'),
-    ('group/stuck.cpp', 'look', r'owed_\.exchange\(false, memory_order_acquire\);', ''),
+    ('group/stuck.cpp', 'look', r'owed_\.exchange\(false, memory_order_relaxed\);', ''),
     ('group/stuck.cpp', 'wake', r'if \(refused\) retry_at_ = after\(kRetry\);', ''),
     ('group/stuck.cpp', 'wake', r'!g\.closed\(\) && !g\.fill_up\(\)', 'false'),
     ('group/stuck.cpp', 'look', r'listed_\.store\(true, memory_order_relaxed\);', ''),
@@ -199,7 +204,7 @@ BY_HAND = [
     ('group/forks.cpp', 'wake', r'const Blocking declared;', ''),
     ('group/worker.cpp', 'look', r'batch_\.has_rest\(\) \|\| (?=!kept)', ''),
     ('group/worker.cpp', 'look', r'(?<=        )settle\(\);', ''),
-    ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ''),
+    ('group/worker.cpp', 'look', r'group_\.roster\.unblock\(\);', ';'),
     ('group/group.h', 'look', r'if \(Gate::parked\(word\) != 0\) return;', ''),
     ('group/group.h', 'look', r'if \(options_\.kind == Kind::kStealing\) divert_forks\(\);', ''),
     ('group/group.cpp', 'look', r'if \(closed\(\)\) go_on\(\);', ''),
@@ -257,11 +262,11 @@ def object_begin(code, at):
         if m is None:
             return at
         at = m.start()
-        while code[at - 1] in ')]':
+        while code[at - 1] in ')]}':
             depth, at = 1, at - 1
             while depth:
                 at -= 1
-                depth += (code[at] in ')]') - (code[at] in '([')
+                depth += (code[at] in ')]}') - (code[at] in '([{')
         at = re.search(r'\w*$', code[:at]).start()
 
 
@@ -325,7 +330,7 @@ def equivalents():
             block.append(line.strip())
         elif block:
             name, before, after, *reason = block
-            known[name, before.removeprefix('- '), after.removeprefix('+ ')] = ' '.join(reason)
+            known[name, before[2:], after[2:]] = ' '.join(reason)
             block = []
     return known
 

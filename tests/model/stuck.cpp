@@ -136,6 +136,30 @@ struct ExcusedOwed : Breathing<2> {
     }
 };
 
+// There is one spare for two that sleep, while a third says so itself: whoever gets no room leaves nothing behind.
+struct ExcusedBeyond : Staged<2, 1> {
+    ExcusedBeyond() {
+        options.spares = 1;
+        build(2);
+        tasks[0].refused = 1;
+        g->roster.threads_.fetch_sub(2, memory_order_relaxed);  // the workers never come
+    }
+    void thread(unsigned i) override {
+        if (i == 0) {
+            for (uint32_t k = 0; k < 2; k++) worker(k).excuse();
+            for (uint32_t k = 0; k < 2; k++) worker(k).take_excuse_back();
+        } else {
+            g->roster.block();
+            g->roster.unblock();
+        }
+    }
+    void after() override {
+        CHECK(g->roster.blocked_.newest() == 0);
+        g->shutdown(false);
+        g->unref();
+    }
+};
+
 // A task sleeps in a stolen fork: the worker has no batch.
 struct ExcusedInFork : Breathing<1> {
     Condition taken, ran;
@@ -302,6 +326,7 @@ int main() {
     ok &= holds<WatchedBack<true>>("watched, resized", 20'000);
     ok &= holds<Excused>("excused", 20'000);
     ok &= holds<ExcusedOwed>("excused, owed", 20'000);
+    ok &= holds<ExcusedBeyond>("excused beyond the cap", 1'000);
     ok &= holds<ExcusedInFork>("excused in a fork", 20'000);
     ok &= holds<Owed>("owed", 20'000);
     ok &= holds<OwedTwice>("owed twice", 20'000);

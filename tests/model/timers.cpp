@@ -1,5 +1,5 @@
 // The timers of a group (src/group/timers.cpp, watch.h): each fires or is handed back once, whoever armed it first or last, and nobody
-// sleeps past one. The life of one: timer_life.cpp.
+// sleeps past one. The life of one: timer_life.cpp. The end of their group: timers_end.cpp.
 #include "model.h"
 //
 #include "timed.h"
@@ -234,138 +234,42 @@ struct Wakes : Timed<2, 1> {
     }
 };
 
-// A shutdown meets timers that are being armed: what was accepted fires, or comes back.
-struct Closing : Timed<3, 3> {
-    Closing() { build(1); }
-    void thread(unsigned i) override {
-        if (i == 0)
-            for (int k = 0; k < 3; k++) {
-                const uint64_t at = hc::now();
-                if (schedule(g, entry(k), k == 1 ? at + 2 : at + kFarOff, at) != Submit::kOk) refuse(k);
-            }
-        if (i == 1) {
-            close();
-            CHECK(g->await(kNever));
-        }
-        if (i == 2) work(0);
-        thread_ends();
-    }
-};
-
-// One that keeps timers: it waits for the last of them, which fires, or is cancelled.
-template <bool kCancel>
-struct Keeping : Timed<4, 1> {
-    Timer *timer = nullptr;
-    Keeping() {
-        build(2);
-        TimerOptions o;
-        o.call = entry(0);
-        o.when = kCancel ? kFarOff : 8;
-        CHECK(timer_make(g, o, 0, &timer) == Submit::kOk);
-        Records::hand_to(0);
-    }
-    void thread(unsigned i) override {
-        if (i == 0 && kCancel) {
-            CHECK(timer_cancel(timer) == TimerWas::kPending);
-            tasks[0].refused = 1;
-        }
-        if (i == 1) {
-            g->shutdown(false, true);
-            CHECK(g->await(kNever));
-            CHECK(tasks[0].ran == !kCancel);
-        }
-        if (i >= 2) work(i - 2);
-        thread_ends();
-    }
-    void after() override {
-        timer_unref(timer);
-        Timed::after();
-        thread_ends();
-    }
-};
-
-// Two are kept, of two shards, and cancelled at once: whoever takes the last one away says so.
-struct TwoKept : Timed<4, 1> {
-    Condition both;
-    int made = 0;
-    TwoKept() {
-        build(1);
-        tasks[0].refused = 1;
-    }
-    void thread(unsigned i) override {
-        if (i < 2) {
-            TimerOptions o;
-            o.call = Entry(Staged::body, nullptr);
-            o.when = kFarOff;
-            Timer *timer = nullptr;
-            registry::record()->number = i;
-            CHECK(timer_make(g, o, 0, &timer) == Submit::kOk);
-            if (++made == 2) both.meet();
-            both.wait();
-            CHECK(timer_cancel(timer) == TimerWas::kPending);
-            timer_unref(timer);
-        }
-        if (i == 2) {
-            both.wait();
-            g->shutdown(false, true);
-            CHECK(g->await(kNever));
-        }
-        if (i == 3) work(0);
-        thread_ends();
-    }
-};
-
-// Of two kept timers, one waits for the other, which may have come into the same batch: no worker leaves while that is on its way.
-struct Entwined : Timed<3, 2> {
-    Condition settled, second;
-    Entwined() {
-        build(2);
-        tasks[0].until = &second;
-        later(0, 2);
-        later(1, 2);
-        machine.ticks = 8;
-        thread_ends();
+// A short batch of timers is left to whoever sits in the other seat. Nobody does; or the one that did gets up, for a task that blocks until
+// that batch has been run: one of the two sees the other, and tells the third.
+template <bool kGetsUp>
+struct Rest : Timed<2 + kGetsUp, 2 + kGetsUp> {
+    Condition rest;
+    Rest() {
+        this->shut_down_at_end = true;
+        this->build(2 + kGetsUp);
+        this->tasks[0].until = &rest;
+        this->worker(0).was_due_ = true;
+        this->worker(0).pace_ = 16;
+        this->worker(0).due_at_ = 1;
+        if (!kGetsUp) return;
+        this->tasks[2 * kGetsUp].until = &rest;
+        this->g->timers.watch.covered_[0].store(1, memory_order_relaxed);
+        this->g->timers.watch.sitting_[0].store(1, memory_order_relaxed);
+        this->g->gate.begin_search(1);
     }
     void begun() override {
-        if (tasks[1].ran) second.meet();
+        if (this->tasks[1].ran) rest.meet();
     }
     void thread(unsigned i) override {
         if (i == 0) {
-            g->shutdown(false, true);
-            settled.meet();
-            CHECK(g->await(kNever));
-            CHECK(tasks[0].result == 1 && tasks[1].result == 1);
-        } else {
-            settled.wait();
-            work(i - 1);
+            this->give(0, {0, 1});
+            this->worker(0).publish(false);
+            this->worker(0).run_batch();
         }
-        thread_ends();
-    }
-};
-
-// Two wait for the end, and each hands back what it finds: none leaves before the other has done so, and whoever is last tells.
-struct TwoAwait : Timed<3, 2> {
-    Condition closed;
-    TwoAwait() {
-        build(1);
-        for (int k = 0; k < 2; k++) {
-            registry::record()->number = static_cast<uint32_t>(k);
-            later(k, kFarOff);
+        if (i == 1 && kGetsUp) {
+            Watch::Turn turn;
+            turn.seat = 0;
+            this->g->timers.end_watch(turn, false);
+            this->give(1, {2});
+            this->worker(1).publish(true);
+            this->worker(1).run_batch();
         }
-        thread_ends();
-    }
-    void thread(unsigned i) override {
-        if (i == 2) return work(0);
-        {
-            const registry::Call call(g);  // as in hc_group_await(): for what is called here
-            if (i == 0) {
-                g->shutdown(true);
-                closed.meet();
-            }
-            closed.wait();
-            CHECK(g->await(kNever));
-            for (auto &t : tasks) CHECK(t.result == 2);
-        }
+        this->work(i);
         thread_ends();
     }
 };
@@ -386,11 +290,7 @@ int main() {
     ok &= holds<SameShard>("same shard", 20'000);
     ok &= holds<Wakes<false>>("made, wakes", 20'000);
     ok &= holds<Wakes<true>>("armed, wakes", 20'000);
-    ok &= holds<Closing>("closing", 20'000);
-    ok &= holds<Keeping<false>>("keeping, fires", 10'000);
-    ok &= holds<Keeping<true>>("keeping, cancelled", 10'000);
-    ok &= holds<TwoKept>("two kept", 20'000);
-    ok &= holds<Entwined>("entwined", 20'000);
-    ok &= holds<TwoAwait>("two await", 20'000);
+    ok &= holds<Rest<false>>("a batch's rest", 10'000);
+    ok &= holds<Rest<true>>("a batch's rest, left", 30'000);
     return ok ? 0 : 1;
 }
