@@ -154,7 +154,7 @@ BY_HAND = [
     ('group/limits.cpp', 'look', r'next = std::min<uint64_t>\(next, x\.again\);', ''),
     ('group/limits.cpp', 'look', r'\|\| stopped\(x\)', ''),
     ('group/limits.cpp', 'look', r'shut\(self_->deadlines, \*?x\);', ''),
-    ('group/limits.cpp', 'look', r'Deadline::busy\(at\) \|\| ', ''),
+    ('group/limits.cpp', 'look', r'Deadline::busy\(at\) \|\|\s+', ''),
     ('group/limits.cpp', 'look', r't->stop\(\);', ''),
     ('group/limits.cpp', 'look', r'if \(take_signal[^;]*;', ';'),
     ('task/task.h', 'look', r'if \(\(seen & kStates\) == kEnded\) return !ended\(\);', ';'),
