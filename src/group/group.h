@@ -133,7 +133,9 @@ class Group {
     // Word for those who search that there is a place more, also one that could not be filled.
     void more_room() {
         more_room_.store(true, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in found_work(): more_room_ | the word
+        // Pairs with the fence in found_work(): more_room_ | the word. And, before owe(), with heavy_fence in Stuck::retry(): the task |
+        // owed_
+        atomic_thread_fence(memory_order_seq_cst);
     }
     // By a searcher that has found something, before it looks for what else there is. True: with a heavy_fence.
     bool take_more_room() { return more_room_.load(memory_order_relaxed) && more_room_.exchange(false, memory_order_relaxed); }

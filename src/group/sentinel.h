@@ -10,12 +10,13 @@
 // Rule: all workers are busy => the group is listed. Hazard: the worker finds it listed, and the sentinel unlists it without
 // seeing that all are busy. The fences forbid that both miss.
 //
-//   who could not get a worker:    publish a task; ...; owed_ = true. Was it false? Enter the list                  Stuck::owe()
-//   sentinel, after kRetry:        owed_ = false; does a task wait, and is there a place? Try again; in vain? Stay      Stuck::retry()
+//   who could not get a worker:    publish a task; ...; fence; owed_ = true. Was it false? Enter the list           Stuck::owe()
+//   sentinel, after kRetry:        owed_ = false; heavy_fence; does a task wait, and is there a place? Try again;
+//                                  in vain? Stay                                                                    Stuck::retry()
 //
 // Rule: a task waits, and nobody has come for it because none could be had => the sentinel will try. Hazard: a submitter finds it owed,
-// and the sentinel does not see its task. Both change owed_ by exchange, in one order. Where no sentinel can be started either, nothing
-// is owed: the next submit, or drain, tries.
+// and the sentinel does not see its task. Both change owed_ by exchange, in one order, with a fence before and after. Where no
+// sentinel can be started either, nothing is owed: the next submit, or drain, tries.
 #pragma once
 #include <cstdint>
 

@@ -145,8 +145,8 @@ struct TwoAwait : Timed<3, 2> {
     }
 };
 
-// The last timer is taken between two tasks of HIGH, or would be. Kept: the other worker, asleep for it, must hear that it is gone. Not kept:
-// it does not fire any more.
+// The last timer is taken between two tasks of HIGH, or would be. Kept: the other worker, asleep for it, must hear that it is gone. Not
+// kept: it does not fire any more.
 template <bool kKept>
 struct Between : Timed<3, 5> {
     Condition closed, high;
