@@ -188,9 +188,9 @@ bool Group::let_come(Gate::Wake wake, bool *refused) {
 bool Group::first_worker() {
     while (gate.empty() && !roster.turns_back()) {
         if (gate.come()) {
-            const bool came = roster.bring(*this);
-            if (!came) stuck.owe(this);  // one that was leaving may have met its place taken, and have left a task
-            return came;
+            if (roster.bring(*this)) return true;
+            stuck.owe(this);  // one that was leaving may have met its place taken, and have left a task
+            return roster.turns_back() || !gate.empty();  // meanwhile all that were leaving may have been called back
         }
         thread_yield();
     }
