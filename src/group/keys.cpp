@@ -2,28 +2,14 @@
 
 namespace hc {
 
-Block *LineShard::take_block() {
-    if (Block *b = block_slabs.take()) return b;
-    auto *more = Slabs<Block>::make();
-    if (more == nullptr) return nullptr;
-    block_slabs.add(more);
-    return block_slabs.take();
-}
-
 Line *LineShard::line_of(uint64_t key, uint64_t hash) {
     const uint64_t bits = hash >> Keys::kBits;
     if (size != 0)
         for (Line *l = buckets[bits & (size - 1)]; l != nullptr; l = l->next)
             if (l->key == key) return l;
-    if (lines >= size && !resize(size == 0 ? 8 : 2 * size) && size == 0)
-        return nullptr;  // otherwise its buckets are longer
-    Line *l = line_slabs.take();
-    if (l == nullptr) {
-        auto *more = Slabs<Line>::make();
-        if (more == nullptr) return nullptr;
-        line_slabs.add(more);
-        l = line_slabs.take();
-    }
+    if (lines >= size && !resize(size == 0 ? 8 : 2 * size) && size == 0) return nullptr;  // otherwise its buckets are longer
+    Line *l = line_slabs.take_or_make();
+    if (l == nullptr) return nullptr;
     l->key = key;
     l->shard = this;
     Line *&bucket = buckets[bits & (size - 1)];

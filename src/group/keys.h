@@ -27,7 +27,6 @@ struct alignas(64) LineShard {
     ~LineShard() { memory::destroy_array(buckets, size); }
     LineShard(const LineShard &) = delete;
 
-    Block *take_block();                         // nullptr: no memory
     Line *line_of(uint64_t key, uint64_t hash);  // made now if need be; nullptr: no memory
     void forget(Line *l);                        // a key's, that is idle
     void trim();

@@ -62,8 +62,7 @@ bool stopped(const Deadline &x) {
 
 void open(Deadline &x) {
     x.signals.store(Deadline::kMay, memory_order_release);  // pairs with the acquire in send(): repeated
-    atomic_thread_fence(
-        memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
+    atomic_thread_fence(memory_order_seq_cst);  // pairs with the fences in limits_stop(): signals | the flag; and look(): signals | at
     if (x.passed() || stopped(x)) lower(kStopped);
 }
 
@@ -102,8 +101,7 @@ void send(Deadlines &d, Deadline &x) {
 // Returns when to look again.
 uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
     uint64_t at = x.at.load(memory_order_relaxed);
-    const bool over = at != Deadline::kPassed && at <= now,
-               open = x.signals.load(memory_order_relaxed) != Deadline::kMayNot;
+    const bool over = at != Deadline::kPassed && at <= now, open = x.signals.load(memory_order_relaxed) != Deadline::kMayNot;
     if (at == Deadline::kFree) return kNever;
     if (!over && !open) return at == Deadline::kPassed ? kNever : at;
     // acquire: pairs with the release in Limited(). In vain: it has ended, or even another has begun, which has looked at look_at.
@@ -124,8 +122,8 @@ uint64_t look(Deadlines &d, Deadline &x, uint64_t now) {
         next = std::min<uint64_t>(next, x.again);
     }
     x.at.store(passed ? Deadline::kPassed : at, memory_order_release);  // pairs with the acquire in end()
-    if (over && !open) {                            // has it opened meanwhile, and not seen that its time is over?
-        atomic_thread_fence(memory_order_seq_cst);  // pairs with the fence in open(): at | signals
+    if (over && !open) {                                                // has it opened meanwhile, and not seen that its time is over?
+        atomic_thread_fence(memory_order_seq_cst);                      // pairs with the fence in open(): at | signals
         if (x.signals.load(memory_order_relaxed) != Deadline::kMayNot) next = kStopped;
     }
     if (over) wake_sleepers(&x);  // also if it is another's by now: that one looks and goes on sleeping
@@ -199,8 +197,7 @@ bool Limited::end() {
     }
     uint64_t at = x->at.load(memory_order_relaxed);
     // acquire: pairs with the release in look()
-    while (Deadline::busy(at) ||
-           !x->at.compare_exchange_weak(at, Deadline::kFree, memory_order_acquire, memory_order_relaxed)) {
+    while (Deadline::busy(at) || !x->at.compare_exchange_weak(at, Deadline::kFree, memory_order_acquire, memory_order_relaxed)) {
         thread_yield();
         at = x->at.load(memory_order_relaxed);
     }

@@ -27,8 +27,7 @@ Keys *keys_of(Group *g, Submit *why_not) {
     Keys *made = g->keys.load(memory_order_relaxed);
     if (made != nullptr) return made;
     *why_not = Submit::kNoMemory;
-    if ((made = memory::make<Keys>(g)) != nullptr)
-        g->keys.store(made, memory_order_release);  // pairs with the acquires
+    if ((made = memory::make<Keys>(g)) != nullptr) g->keys.store(made, memory_order_release);  // pairs with the acquires
     return made;
 }
 
@@ -54,7 +53,7 @@ Serial *idle(Line *l) {
 
 bool add(LineShard &s, Line *l, Entry e) {  // under its lock. False: no memory
     Block *b = nullptr;
-    if (l->tasks.needs_block() && (b = s.take_block()) == nullptr) return false;
+    if (l->tasks.needs_block() && (b = s.block_slabs.take_or_make()) == nullptr) return false;
     l->tasks.add(e, b);
     return true;
 }
@@ -331,8 +330,7 @@ bool in_line_of(const Group *g, const Ordering &o) {
     if (this_thread == nullptr) return false;
     for (const InLine *at = this_thread->in_line; at != nullptr; at = at->outer) {
         const Line &l = *at->line;
-        if (o.serial != nullptr ? at->line == o.serial : !l.is_serial && l.key == o.key && l.shard->group == g)
-            return true;
+        if (o.serial != nullptr ? at->line == o.serial : !l.is_serial && l.key == o.key && l.shard->group == g) return true;
     }
     return false;
 }

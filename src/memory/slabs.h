@@ -59,6 +59,13 @@ class Slabs {
         free_ = next_of(t);
         return t;
     }
+    T *take_or_make() {  // nullptr: no memory
+        if (T *t = take()) return t;
+        Slab *more = make();
+        if (more == nullptr) return nullptr;
+        add(more);
+        return take();
+    }
     void give(T *t) {
         Slab *s = slab_of(t);
         t->arg = s->list;

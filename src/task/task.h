@@ -52,11 +52,7 @@ struct Failure {
 
 struct Task {
     enum State : uint32_t { kWaiting, kQueued, kRunning, kEnded, kStates = 3 };
-    enum Bits : uint32_t {
-        kWatched = 4,
-        kStop = 8,
-        kGeneration = 16
-    };  // from there on: which task of this record it is
+    enum Bits : uint32_t { kWatched = 4, kStop = 8, kGeneration = 16 };  // from there on: which task of this record it is
     enum class Body : uint8_t { kCall, kAll, kAny, kPromise };
 
     void (*fn)(void *) = nullptr;
@@ -102,10 +98,7 @@ struct Task {
     bool stopped() const { return (state.load(memory_order_relaxed) & kStop) != 0; }
 
     // By the creator: a new task of this record, and then its state before it is in a queue.
-    void renew() {
-        state.store((state.load(memory_order_relaxed) & ~(kGeneration - 1u)) + kGeneration + kWaiting,
-                    memory_order_relaxed);
-    }
+    void renew() { state.store((state.load(memory_order_relaxed) & ~(kGeneration - 1u)) + kGeneration + kWaiting, memory_order_relaxed); }
     void enqueue() {
         const uint32_t seen = state.load(memory_order_relaxed);
         state.store((seen & ~uint32_t{kStates}) | kQueued,
@@ -156,7 +149,7 @@ struct Task {
     bool listen(Listener *l) {
         uint32_t seen = state.load(memory_order_relaxed);
         do
-            if ((seen & kStates) == kEnded) return !ended();  // false, and what it did is visible
+            if ((seen & kStates) == kEnded) return !ended();                              // false, and what it did is visible
         while (!state.compare_exchange_weak(seen, seen | kWatched, memory_order_acquire,  // pairs with forks_in()
                                             memory_order_relaxed));
         l->next = listeners;

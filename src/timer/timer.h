@@ -50,8 +50,7 @@ inline bool waits_for(const Pending &p) {
 
 // Some of a group's timers, under one lock. Threads are spread over the shards; a timer stays where it was made.
 struct alignas(64) Shard {
-    Shard(Group *g, uint32_t fork_generation, uint64_t now)
-        : generation(fork_generation), wheel(tick_at(now)), group(g) {}
+    Shard(Group *g, uint32_t fork_generation, uint64_t now) : generation(fork_generation), wheel(tick_at(now)), group(g) {}
     Shard(const Shard &) = delete;
 
     const uint32_t generation;  // of processes, see registry.h
@@ -59,8 +58,7 @@ struct alignas(64) Shard {
     // any more.
     Atomic<uint64_t> refs{1};
     void unref() {
-        if (refs.fetch_sub(1, memory_order_acq_rel) == 1)
-            memory::destroy(this);  // pairs with itself: all use before the end
+        if (refs.fetch_sub(1, memory_order_acq_rel) == 1) memory::destroy(this);  // pairs with itself: all use before the end
     }
     Lock lock;
     // Under the lock:
