@@ -141,6 +141,7 @@ GroupPin::~GroupPin() {
 Submit submit_task(Group *g, const TaskOptions &o, Task **out) {
     Submit s = Submit::kForeign;
     if (g->foreign()) return s;
+    if (g->closed()) return Submit::kClosed;  // before there is a task, which might expire, and be taken for accepted
     Task *t = make_task(g, o, &s);
     if (t == nullptr) return s;
     t->ref();  // the entry's

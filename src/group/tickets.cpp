@@ -44,6 +44,7 @@ Ticket *make(Group *g, const TaskOptions &o, uint64_t expires_at, Submit *why_no
 
 Submit submit_ticket(Group *g, const TaskOptions &o, Push push, uint64_t with) {
     if (g->foreign()) return Submit::kForeign;
+    if (g->closed()) return Submit::kClosed;  // before there is a ticket, which might expire, and be taken for accepted
     const uint64_t expires_at = expires_after(or_of_group(o.queue_expiry, g->options().queue_expiry));
     Submit s;
     Ticket *t = make(g, o, expires_at, &s);

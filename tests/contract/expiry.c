@@ -300,6 +300,35 @@ static void either_refused_or_expired(void) {
     }
 }
 
+static void counts_drop(void *told, int32_t why) {
+    CHECK_RC(why, HC_EEXPIRED);
+    count_task(told);
+}
+
+/* A record that expires while its submit finds the group closed was never accepted. */
+static void none_is_accepted_after_a_shutdown(void) {
+    for (unsigned round = 0; round < 120 / CHECK_SLOWER; ++round) {
+        hc_group_options options = HC_GROUP_OPTIONS_INIT;
+        options.kind = round % 3;
+        options.max_workers = 1;
+        options.queue_expiry = 1;
+        hc_group *g = fixed_with(&options);
+        atomic_int told = 0;
+        hc_task_options task = options_of(count_task, &told);
+        task.drop = counts_drop;
+        task.queue_expiry = 1;
+        for (int i = 0; i < 200; ++i) CHECK_OK(hc_task_submit(g, &task, NULL)); /* the reaper has something to do */
+        CHECK_OK(hc_group_shutdown(g, HC_SHUTDOWN_DRAIN));
+        for (int i = 0; i < 3000; ++i) {
+            hc_task *t = NULL;
+            CHECK_RC(hc_task_submit(g, &task, NULL), HC_ESHUTDOWN);
+            CHECK_RC(hc_task_submit(g, &task, &t), HC_ESHUTDOWN);
+        }
+        CHECK_OK(hc_group_destroy(g));
+        CHECK_EQ(told, 200);
+    }
+}
+
 int main(void) {
     check_deadline(100);
     RUN(every_kind_of_group);
@@ -309,5 +338,6 @@ int main(void) {
     RUN(found_by_a_worker);
     RUN(many_at_once);
     RUN(either_refused_or_expired);
+    RUN(none_is_accepted_after_a_shutdown);
     return 0;
 }
