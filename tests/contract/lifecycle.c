@@ -99,13 +99,14 @@ static void destroy_from_task(void *arg) {
 
 static void a_task_may_destroy_its_own_group(void) {
     int before = threads_now();
+    static hold a_round[50]; /* a thread that is gone has not been joined: what it read is not written again */
     for (int i = 0; i < 50; ++i) {
         latch_reset(&destroyed, 1);
         hc_group *g = group_of(2);
-        static hold at; /* until the submit has returned: the handle must be good for as long as it is used */
-        hold_all(g, &at, 2);
+        hold *at = &a_round[i]; /* until the submit has returned: the handle must be good for as long as it is used */
+        hold_all(g, at, 2);
         CHECK_OK(hc_submit(g, destroy_from_task, g));
-        hold_release(&at);
+        hold_release(at);
         latch_wait(&destroyed);
         UNTIL(threads_now() <= before);
     }
@@ -137,12 +138,13 @@ static void unref_task(void *arg) { hc_group_unref(arg); }
 
 static void a_task_may_drop_the_last_reference(void) {
     int before = threads_now();
+    static hold a_round[50];
     for (int i = 0; i < 50; ++i) {
         hc_group *g = group_of(2);
-        static hold at;
-        hold_all(g, &at, 2);
+        hold *at = &a_round[i];
+        hold_all(g, at, 2);
         CHECK_OK(hc_submit(g, unref_task, g));
-        hold_release(&at);
+        hold_release(at);
         UNTIL(threads_now() <= before);
     }
 }
