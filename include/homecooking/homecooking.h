@@ -203,7 +203,7 @@ typedef struct hc_group_options {
                                have asked for a single worker (max_workers = 1) or for HC_KIND_PINNED. HC_NONE32 = none: then
                                max_workers also limits how many tasks are blocked at once. At most HC_MAX_WORKERS */
     uint32_t kind;        /* HC_KIND_... */
-    uint64_t keep_alive;  /* ns that a worker above min_workers waits for a task before it ends. 0 = 60 s, HC_NONE64 = for ever */
+    uint64_t keep_alive;  /* ns that a worker above min_workers has nothing to run before it ends. 0 = 60 s, HC_NONE64 = for ever */
     uint64_t stuck_after; /* ns that all workers must be busy, and a task wait, before one that sleeps inside of its task is taken
                              for blocked: section 10. 0 = 100 ms, HC_NONE64 = never */
     uint64_t capacity;    /* most tasks queued at once, in the whole group; 0 = unbounded. Running tasks do not count. It

@@ -263,6 +263,7 @@ void Worker::run_stolen() {
     seen.forks.store(in_another, memory_order_relaxed);
     const uint64_t end = now();
     idle_watches_ = 0;
+    idle_since_ = 0;
     fork_average_ = (3 * fork_average_ + std::min(end - begin, 2 * kWorthStealing)) / 4;
     if (owner_stands_ || fork_average_ >= kWorthStealing)
         fork_pause_ = 0;

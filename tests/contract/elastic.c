@@ -310,6 +310,48 @@ static void a_timer_keeps_one_worker(void) {
     crew_check_gone(&all);
 }
 
+/* A fork that was stolen is work like a task: who ran it has its whole keep_alive before it, unless the next came later than that. */
+typedef struct stolen_forks {
+    uint64_t keep_alive, longest_pause;
+    latch last;
+} stolen_forks;
+
+static void forked_down(hc_worker *w, void *arg) {
+    (void)w;
+    latch_down(arg);
+}
+
+static void forks_now_and_then(void *arg) {
+    stolen_forks *s = arg;
+    hc_worker *w = hc_worker_self();
+    const uint64_t begin = hc_now();
+    for (uint64_t last = begin; last < begin + 4 * s->keep_alive;) {
+        hc_fork f;
+        latch stolen = LATCH(1);
+        w = hc_fork_push_fast(w, &f, forked_down, &stolen);
+        latch_wait(&stolen); /* only another can be in it */
+        w = hc_fork_join_fast(w, &f);
+        const uint64_t done = hc_now();
+        if (done - last > s->longest_pause) s->longest_pause = done - last;
+        last = done;
+        const struct timespec pause = {0, (long)(s->keep_alive / 8)};
+        nanosleep(&pause, NULL);
+    }
+    latch_down(&s->last);
+}
+
+static void who_runs_stolen_forks_stays(void) {
+    hc_group_options options = elastic_options(HC_KIND_STEALING, 1, 2, &all);
+    options.keep_alive = 200 * ms;
+    hc_group *g = group_with(&options);
+    stolen_forks s = {options.keep_alive, 0, LATCH(1)};
+    CHECK_OK(hc_submit(g, forks_now_and_then, &s));
+    latch_wait(&s.last);
+    CHECK(all.stops == 0 || s.longest_pause >= s.keep_alive);
+    CHECK_OK(hc_group_destroy(g));
+    crew_check_gone(&all);
+}
+
 static void a_fixed_number_stays(void) {
     for (uint32_t kind = HC_KIND_STEALING; kind <= HC_KIND_PINNED; ++kind)
         for (int i = 0; i < n_most_counts; ++i) {
@@ -846,6 +888,7 @@ int main(int argc, char **argv) {
     CASE(nothing_is_lost_in_the_moment_of_leaving);
     CASE(nothing_that_comes_in_other_ways_is_lost_then);
     CASE(a_timer_keeps_one_worker);
+    CASE(who_runs_stolen_forks_stays);
     CASE(a_fixed_number_stays);
     CASE(resize_refuses);
     CASE(what_waits_gets_workers_when_there_is_room_for_them);
