@@ -187,6 +187,38 @@ struct LeftOwed : Leaving<1, 3> {
     }
 };
 
+// Two submit, and there is no thread but that one. If it turns back, it is there for both, also for the one that could not get another
+// because the other had called it back meanwhile.
+struct LeftForBoth : Leaving<2, 3> {
+    Atomic<int> offered;
+    bool turned_back = false;
+    LeftForBoth() {
+        withheld = 4;
+        options.keep_alive = uint64_t{1} << 40;
+    }
+    void run(unsigned i) override {
+        if (i == 0) {
+            created(2);
+            offer(0);
+            offered.store(1, memory_order_release);
+        }
+        if (i == 1) leave();
+        if (i == 2) {
+            await_creation();
+            offer(1);
+            while (offered.load(memory_order_acquire) == 0) yield();
+            threads_again();
+            retry_until_over(*this);
+        }
+        thread_ends();
+    }
+    void begun() override { turned_back |= withheld != 0; }
+    void after() override {
+        if (turned_back) CHECK(tasks[0].refused + tasks[1].refused == 0);
+        Leaving::after();
+    }
+};
+
 // The group is paused, and goes on, while a worker that has met short forks falls asleep: it must keep watch then.
 struct ShortForks : Staged<3, 1> {
     Condition ran;
@@ -331,6 +363,7 @@ int main() {
     ok &= holds<ForkedLeft>("forked, left", 20'000);
     ok &= holds<LeftAtEnd>("left at the end", 20'000);
     ok &= holds<LeftStarved>("left, starved", 20'000);
+    ok &= holds<LeftForBoth>("left, for both", 20'000);
     ok &= holds<ShortForks>("short forks, paused", 50'000);
     ok &= holds<Paused>("paused", 20'000);
     ok &= holds<FromHook>("from a hook", 20'000);
